@@ -127,6 +127,12 @@ struct ftr_arch {
 
 	struct ftr_arch_entry entry;
 
+	/*
+	 * Is the counter of ftr_arch_ticks the same on all processors at each moment, as far as the
+	 * kernel tells of the machine that this runs on?  (nullable: there is no recorder)
+	 */
+	bool (*ticks_agree)(void);
+
 	/* Relocations of a GOT entry with a function in it; 0: library calls are not found. */
 	uint32_t reloc_lazy, reloc_bound;
 	/*

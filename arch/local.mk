@@ -13,6 +13,8 @@ libftr_a_SOURCES += \
 	arch/aarch64/remote.h \
 	arch/aarch64/syscalls.c \
 	arch/aarch64/task_regs.h \
+	arch/aarch64/ticks.c \
+	arch/aarch64/ticks.h \
 	arch/arch.h \
 	arch/arches.def \
 	arch/callconv.h \
@@ -35,4 +37,6 @@ libftr_a_SOURCES += \
 	arch/x86_64/plain.h \
 	arch/x86_64/remote.h \
 	arch/x86_64/syscalls.c \
-	arch/x86_64/task_regs.h
+	arch/x86_64/task_regs.h \
+	arch/x86_64/ticks.c \
+	arch/x86_64/ticks.h

@@ -6,6 +6,7 @@
 
 #include "arch/aarch64/got_uses.h"
 #include "arch/aarch64/patch.h"
+#include "arch/aarch64/ticks.h"
 #include "arch/syscalls.h"
 
 extern const struct ftr_abi ftr_abis_aarch64[];
@@ -31,6 +32,7 @@ const struct ftr_arch ftr_arch_aarch64 = {
 	.elf_data     = ELFDATA2LSB,
 	.abis	      = ftr_abis_aarch64,
 	.entry	      = { .cfa_register = 31, .return_register = 30 },	/* sp, x30 */
+	.ticks_agree  = ftr_arch_ticks_agree_aarch64,
 	.reloc_lazy   = R_AARCH64_JUMP_SLOT,
 	.reloc_bound  = R_AARCH64_GLOB_DAT,
 	.next_got_use = ftr_arch_next_got_use_aarch64,

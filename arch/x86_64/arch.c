@@ -7,6 +7,7 @@
 #include "arch/syscalls.h"
 #include "arch/x86_64/got_uses.h"
 #include "arch/x86_64/patch.h"
+#include "arch/x86_64/ticks.h"
 
 extern const struct ftr_arch ftr_arch_i386;
 extern const struct ftr_abi ftr_abis_x86_64[];
@@ -34,6 +35,7 @@ const struct ftr_arch ftr_arch_x86_64 = {
 	.abis	      = ftr_abis_x86_64,
 	.entry	      = { .cfa_register = 7, .cfa_offset = 8, .return_register = 16,
 			  .return_is_saved = true },	/* rsp, rip */
+	.ticks_agree  = ftr_arch_ticks_agree_x86_64,
 	.reloc_lazy   = R_X86_64_JUMP_SLOT,
 	.reloc_bound  = R_X86_64_GLOB_DAT,
 	.next_got_use = ftr_arch_next_got_use_x86_64,

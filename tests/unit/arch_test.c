@@ -7,6 +7,7 @@
 
 #include "arch/arch.h"
 #include "arch/syscalls.h"
+#include "arch/x86_64/ticks.h"
 
 static void the_host_is_listed(void **state)
 {
@@ -16,6 +17,7 @@ static void the_host_is_listed(void **state)
 		skip();
 	assert_non_null(ftr_arch_host->next_got_use);
 	assert_non_null(ftr_arch_host->callconv);
+	assert_non_null(ftr_arch_host->ticks_agree);
 	assert_ptr_equal(ftr_arch_host->abis, ftr_abis);	/* empty where none is observed */
 }
 
@@ -33,6 +35,37 @@ static void members_are_told_apart(void **state)
 	assert_true(nr >= 2);
 	assert_null(ftr_arch_find(EM_NONE, ELFCLASS64));
 	assert_null(ftr_arch_find(EM_X86_64, ELFCLASS32));	/* x32 */
+}
+
+static void ticks_of_x86_64(void **state)
+{
+	static const char hyperv[] = "hyperv_clocksource_tsc_page\n";
+	static uint32_t clocks[2048];	/* pages, as hypervisors lay them out */
+	uint8_t *at = (uint8_t *)clocks;
+
+	clocks[0] = 172;		/* the version */
+	clocks[6] = 0xf423eb12;
+	clocks[7] = 0x000001ff;		/* shift -1, stable */
+	clocks[1024] = 1;		/* the sequence */
+	clocks[1027] = 0x80000000;
+	assert_true(ftr_arch_ticks_are_alike("tsc\n", NULL));
+	assert_true(ftr_arch_ticks_are_alike("kvm-clock\n", at));
+	assert_true(ftr_arch_ticks_are_alike("xen\n", at));
+	assert_true(ftr_arch_ticks_are_alike(hyperv, at));
+	assert_false(ftr_arch_ticks_are_alike("hpet\n", at));
+	assert_false(ftr_arch_ticks_are_alike("", at));
+	clocks[7] = 0x0000feff;		/* all flags but the one */
+	clocks[1024] = 0;
+	assert_false(ftr_arch_ticks_are_alike("kvm-clock\n", at));
+	assert_false(ftr_arch_ticks_are_alike("xen\n", at));
+	assert_false(ftr_arch_ticks_are_alike(hyperv, at));
+	clocks[7] = 0x000001ff;
+	clocks[0] = 0;			/* it was never written */
+	assert_false(ftr_arch_ticks_are_alike("kvm-clock\n", at));
+	/* No mapping, no page. */
+	assert_false(ftr_arch_ticks_are_alike("kvm-clock\n", NULL));
+	assert_false(ftr_arch_ticks_are_alike("kvm-clock\n", (const uint8_t *)4096));
+	assert_false(ftr_arch_ticks_are_alike(hyperv, (const uint8_t *)4096));
 }
 
 static void words_put(uint8_t *code, const uint32_t *words, size_t nr)
@@ -319,6 +352,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(the_host_is_listed),
 		cmocka_unit_test(members_are_told_apart),
+		cmocka_unit_test(ticks_of_x86_64),
 		cmocka_unit_test(rooms_of_aarch64),
 		cmocka_unit_test(got_uses_of_aarch64),
 		cmocka_unit_test(got_of_aarch64_by_registers),

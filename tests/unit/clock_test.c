@@ -2,9 +2,6 @@
 /* Clocks by name. */
 #include "tests/unit/unit.h"
 
-#include <stdio.h>
-#include <string.h>
-
 #include "utils/base/clock.h"
 
 static void names_are_found(void **state)
@@ -31,26 +28,11 @@ static void time_goes_on(void **state)
 	assert_true(after - before < UINT64_C(60000000000));
 }
 
-static void kernel_clock_source(void **state)
-{
-	char name[32] = "";
-	FILE *file = fopen("/sys/devices/system/clocksource/clocksource0/current_clocksource", "r");
-
-	if (file == NULL) {
-		assert_false(ftr_clock_kernel_uses_tsc());
-		return;
-	}
-	assert_non_null(fgets(name, sizeof(name), file));
-	fclose(file);
-	assert_int_equal(ftr_clock_kernel_uses_tsc(), strcmp(name, "tsc\n") == 0);
-}
-
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(names_are_found),
 		cmocka_unit_test(time_goes_on),
-		cmocka_unit_test(kernel_clock_source),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -67,11 +67,30 @@ static void clock_set_back_stands_still(void **state)
 	ftr_tick_map_init(&map, false);
 	ftr_tick_map_add(&map, 1000, 500);
 	ftr_tick_map_add(&map, 2000, 100);
-	ftr_tick_map_add(&map, 1500, 900);	/* not later: ignored */
 	ftr_tick_map_add(&map, 3000, 700);
 	assert_int_equal(ftr_tick_map_ns(&map, 1999), 500);
 	assert_int_equal(ftr_tick_map_ns(&map, 2500), 600);
 	assert_int_equal(ftr_tick_map_ns(&map, 3000), 700);
+	ftr_tick_map_fini(&map);
+}
+
+static void counter_set_back_begins_anew(void **state)
+{
+	struct ftr_tick_segment segment;
+	struct ftr_tick_map map;
+
+	ftr_tick_map_init(&map, false);
+	assert_true(ftr_tick_map_add(&map, 1000, 500));
+	assert_true(ftr_tick_map_add(&map, 2000, 1000));
+	assert_true(ftr_tick_map_add(&map, 2000, 1100));	/* the same: ignored */
+	assert_int_equal(ftr_tick_map_ns(&map, 2000), 1000);
+	assert_false(ftr_tick_map_add(&map, 300, 1200));
+	assert_true(ftr_tick_map_add(&map, 500, 1300));
+	assert_int_equal(ftr_tick_map_ns(&map, 400), 1250);
+	assert_int_equal(ftr_tick_map_ns(&map, 100), 1200);	/* between: no earlier */
+	assert_false(ftr_tick_map_find(&map, 1500, &segment));	/* of before */
+	assert_false(ftr_tick_map_add(&map, 10, 1250));
+	assert_int_equal(ftr_tick_map_ns(&map, 10), 1300);	/* nor does time go back */
 	ftr_tick_map_fini(&map);
 }
 
@@ -118,6 +137,7 @@ int main(void)
 		cmocka_unit_test(long_segment_is_precise),
 		cmocka_unit_test(outside_is_the_nearest_pair),
 		cmocka_unit_test(clock_set_back_stands_still),
+		cmocka_unit_test(counter_set_back_begins_anew),
 		cmocka_unit_test(never_decreases_when_thinned),
 		cmocka_unit_test(identity_passes_through),
 	};

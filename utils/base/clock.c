@@ -2,10 +2,8 @@
 /* Clocks by their --clock names. */
 #include "utils/base/clock.h"
 
-#include <fcntl.h>
 #include <stddef.h>
 #include <string.h>
-#include <unistd.h>
 
 static const struct ftr_clock clocks[] = {
 	{ "mono",     CLOCK_MONOTONIC,     false },
@@ -30,19 +28,4 @@ uint64_t ftr_clock_now_ns(clockid_t id)
 
 	clock_gettime(id, &now);
 	return (uint64_t)now.tv_sec * 1000000000 + (uint64_t)now.tv_nsec;
-}
-
-bool ftr_clock_kernel_uses_tsc(void)
-{
-	static const char path[] =
-		"/sys/devices/system/clocksource/clocksource0/current_clocksource";
-	char name[16] = "";
-	int fd = open(path, O_RDONLY | O_CLOEXEC);
-	ssize_t len;
-
-	if (fd < 0)
-		return false;
-	len = read(fd, name, sizeof(name) - 1);
-	close(fd);
-	return len >= 0 && strcmp(name, "tsc\n") == 0;
 }

@@ -15,6 +15,5 @@ struct ftr_clock {
 
 const struct ftr_clock *ftr_clock_find(const char *name);	/* NULL = no such clock */
 uint64_t ftr_clock_now_ns(clockid_t id);
-bool ftr_clock_kernel_uses_tsc(void); /* is the kernel's clock source the TSC? */
 
 #endif /* FTR_BASE_CLOCK_H */

@@ -17,7 +17,7 @@
 
 /* What word 0 of a record in a ring counts. */
 enum ftr_control_clock {
-	FTR_CONTROL_CLOCK_TSC     = 0,	/* raw time stamp counter; the recorder converts */
+	FTR_CONTROL_CLOCK_TSC     = 0,	/* the processor's counter; the recorder converts */
 	FTR_CONTROL_CLOCK_VDSO    = 1,	/* clock_gettime(clock_id) nanoseconds */
 	FTR_CONTROL_CLOCK_COUNTER = 2,	/* per process: +1000 at each read, for tests */
 };

@@ -12,9 +12,9 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "arch/arch.h"
 #include "utils/attach/attach.h"
 #include "utils/base/bits.h"
-#include "utils/base/clock.h"
 #include "utils/record/budget.h"
 #include "utils/record/doctor.h"
 #include "utils/record/perf_ring.h"
@@ -147,9 +147,9 @@ static int limits_check(struct ftr_doctor *doctor)
 
 static int clock_check(struct ftr_doctor *doctor)
 {
-	if (ftr_clock_kernel_uses_tsc())
+	if (ftr_arch_host->ticks_agree())
 		return 0;
-	return ftr_doctor_add(doctor, FTR_DOCTOR_OF_SPEED, "the kernel's clock source is not the "
+	return ftr_doctor_add(doctor, FTR_DOCTOR_OF_SPEED, "the kernel does not count time by the "
 			      "time stamp counter, so that calls cost more; boot with "
 			      "clocksource=tsc where that is reliable");
 }

@@ -53,7 +53,10 @@ uint64_t ftr_recorder_now(struct ftr_recorder *recorder)
 		return recorder->flight.newest_ns + FTR_COUNTER_STEP_NS;
 	if (clock->is_counter)
 		return recorder->store.last_ns + FTR_COUNTER_STEP_NS;
-	ftr_tick_clock_read(&recorder->ticks, clock->id);
+	if (!ftr_tick_clock_read(&recorder->ticks, clock->id))
+		ftr_diag_warn(recorder->options->diag, "the processor's counter was set back, as "
+			      "when a virtual machine is restored: times of calls before may be "
+			      "wrong by up to a second; record again to be sure");
 	return ftr_tick_map_last(&recorder->ticks).ns;
 }
 

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* What a recording has before its program is there. */
 #include "utils/record/recorder_state.h"
+
+#include "arch/arch.h"
 #include "utils/record/sysinfo.h"
 
 /* A traced thread has 7, which leaves two in five of a process's to the program. */
@@ -16,7 +18,7 @@ static struct ftr_control control_values(const struct ftr_recorder_options *opti
 	return (struct ftr_control){
 		.flags = control_flags(options),
 		.clock = options->clock->is_counter ? FTR_CONTROL_CLOCK_COUNTER :
-			 ftr_clock_kernel_uses_tsc() ? FTR_CONTROL_CLOCK_TSC :
+			 ftr_arch_host->ticks_agree() ? FTR_CONTROL_CLOCK_TSC :
 						       FTR_CONTROL_CLOCK_VDSO,
 		.clock_id = options->clock->id,
 		.on_full = options->on_full,

@@ -38,17 +38,21 @@ static void map_thin(struct ftr_tick_map *map)
 	map->nr = kept + map->nr - half;
 }
 
-void ftr_tick_map_add(struct ftr_tick_map *map, uint64_t tick, uint64_t ns)
+bool ftr_tick_map_add(struct ftr_tick_map *map, uint64_t tick, uint64_t ns)
 {
 	struct ftr_tick_pair last = ftr_tick_map_last(map);
+	bool is_back = tick < last.tick;
 
-	if (map->nr != 0 && tick <= last.tick)
-		return;
+	if (map->nr != 0 && tick == last.tick)
+		return true;
+	if (is_back)
+		map->nr = 0;
 	if (map->nr == FTR_TICK_PAIRS_MAX)
 		map_thin(map);
 	if (ns < last.ns)
 		ns = last.ns;
 	map->pairs[map->nr++] = (struct ftr_tick_pair){ tick, ns };
+	return !is_back;
 }
 
 struct ftr_tick_pair ftr_tick_map_last(const struct ftr_tick_map *map)
@@ -148,7 +152,7 @@ static struct ftr_tick_pair pair_best(clockid_t id)
 	return best;
 }
 
-void ftr_tick_clock_read(struct ftr_tick_map *map, clockid_t id)
+bool ftr_tick_clock_read(struct ftr_tick_map *map, clockid_t id)
 {
 	struct ftr_tick_pair pair;
 
@@ -158,7 +162,7 @@ void ftr_tick_clock_read(struct ftr_tick_map *map, clockid_t id)
 	} else {
 		pair = pair_best(id);
 	}
-	ftr_tick_map_add(map, pair.tick, pair.ns);
+	return ftr_tick_map_add(map, pair.tick, pair.ns);
 }
 
 uint32_t ftr_tick_clock_per_ms(void)

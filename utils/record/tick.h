@@ -40,10 +40,11 @@ int  ftr_tick_map_init(struct ftr_tick_map *map, bool is_identity);	/* 0 or -ENO
 void ftr_tick_map_fini(struct ftr_tick_map *map);
 
 /*
- * Add the newest pair.  One that is not later than the last is ignored; a clock that was set back
- * stands still.  When room is short the older half of the pairs is thinned out.
+ * Add the newest pair.  A clock that was set back stands still.  When room is short the older half
+ * of the pairs is thinned out.  False: the counter was set back, which is what happens to a virtual
+ * machine that goes on elsewhere; all pairs before are forgotten.
  */
-void ftr_tick_map_add(struct ftr_tick_map *map, uint64_t tick, uint64_t ns);
+bool ftr_tick_map_add(struct ftr_tick_map *map, uint64_t tick, uint64_t ns);
 
 /* The newest pair; zeros before the first. */
 struct ftr_tick_pair ftr_tick_map_last(const struct ftr_tick_map *map);
@@ -64,8 +65,11 @@ static inline uint64_t ftr_tick_segment_ns(const struct ftr_tick_segment *segmen
 					segment->mult >> FTR_TICK_MULT_SHIFT);
 }
 
-/* Add a pair of now to @map: (ticks, time), or (time, time) where ticks are nanoseconds. */
-void ftr_tick_clock_read(struct ftr_tick_map *map, clockid_t id);
+/*
+ * Add a pair of now to @map: (ticks, time), or (time, time) where ticks are nanoseconds; as
+ * ftr_tick_map_add.
+ */
+bool ftr_tick_clock_read(struct ftr_tick_map *map, clockid_t id);
 
 /* Ticks a millisecond, roughly: 0 where the machine has no counter we use. */
 uint32_t ftr_tick_clock_per_ms(void);
