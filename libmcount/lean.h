@@ -244,7 +244,7 @@ static inline uint32_t lean_values(const struct ftr_thread *self, const struct f
 		return 0;
 	if (ftr_brief_is_integers(brief))
 		return ftr_brief_integers(brief, regs, words);
-	bytes = ftr_values_run_quick(brief, &quick, regs, words);
+	bytes = ftr_brief_is_quick(brief) ? ftr_values_run_quick(brief, &quick, regs, words) : 0;
 	return likely(bytes != 0) ? bytes : lean_brief(self, frame, regs, is_exit, words);
 }
 

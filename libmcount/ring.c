@@ -414,29 +414,56 @@ void ftr_stall_report(struct ftr_thread *self)
 		       0);
 }
 
-/* The 8 bytes at @at of @words. */
-static inline uint64_t word_in(const uint64_t *words, uint32_t at)
+/* The 8 bytes at @shift bits of @words. */
+static inline uint64_t word_in(const uint64_t *words, uint32_t shift)
 {
-	uint32_t shift = at % 8 * 8;
-
-	words += at / 8;
 	return words[0] >> shift | words[1] << 1 << (63 - shift);
 }
 
+/*
+ * Of @bytes of @words the unit @nth, which the compiler knows, and so what is shifted by.  True: it
+ * was the last.
+ */
+static inline __attribute__((always_inline)) bool words_unit(struct ftr_producer *producer,
+							     uint64_t pos, const uint64_t *words,
+							     uint32_t bytes, const uint32_t nth)
+{
+	const uint32_t at = nth * FTR_PAYLOAD_UNIT_BYTES, shift = at % FTR_PAYLOAD_LOW_BYTES * 8;
+	const uint64_t *low = words + at / FTR_PAYLOAD_LOW_BYTES;
+	bool is_last = bytes <= at + FTR_PAYLOAD_UNIT_BYTES;
+
+	unit_write(producer, pos + nth * UNIT_BYTES, word_in(low, shift),
+		   word_in(low + 1, shift) << FTR_PAYLOAD_BYTES_SHIFT | FTR_PAYLOAD_TAG |
+			   (is_last ? bytes - at : 0));
+	return is_last;
+}
+
+/* Eight units are whole words. */
 static inline void words_write(struct ftr_producer *producer, uint64_t pos, const uint64_t *words,
 			       uint32_t bytes)
 {
-	uint32_t at;
-
-	for (at = 0; at < bytes; at += FTR_PAYLOAD_UNIT_BYTES) {
-		uint32_t left = bytes - at;
-		uint64_t last = left <= FTR_PAYLOAD_UNIT_BYTES ? left : 0;
-
-		pos += UNIT_BYTES;
-		unit_write(producer, pos, word_in(words, at),
-			   word_in(words, at + FTR_PAYLOAD_LOW_BYTES) << FTR_PAYLOAD_BYTES_SHIFT |
-				   FTR_PAYLOAD_TAG | last);
+	while (!words_unit(producer, pos, words, bytes, 0) &&
+	       !words_unit(producer, pos, words, bytes, 1) &&
+	       !words_unit(producer, pos, words, bytes, 2) &&
+	       !words_unit(producer, pos, words, bytes, 3) &&
+	       !words_unit(producer, pos, words, bytes, 4) &&
+	       !words_unit(producer, pos, words, bytes, 5) &&
+	       !words_unit(producer, pos, words, bytes, 6) &&
+	       !words_unit(producer, pos, words, bytes, 7)) {
+		pos += 8 * UNIT_BYTES;
+		words += FTR_PAYLOAD_UNIT_BYTES;
+		bytes -= 8 * FTR_PAYLOAD_UNIT_BYTES;
 	}
+}
+
+static __attribute__((noinline, cold)) void put_words_slow(struct ftr_thread *self,
+							   struct put *put)
+{
+	struct ftr_dated_record dated = { .time = put->time };
+
+	put->dated = &dated;
+	put_slow(self, put);
+	ftr_stall_report(self);
 }
 
 void ftr_record_put_words(struct ftr_thread *self, uint64_t word, uint64_t time,
@@ -445,18 +472,16 @@ void ftr_record_put_words(struct ftr_thread *self, uint64_t word, uint64_t time,
 	struct ftr_producer *producer = self->producer;
 	uint64_t ring_bytes = ftr_record_ring_bytes(bytes);
 	uint64_t pos = ftr_arch_local_add(&producer->head, ring_bytes);
-	struct ftr_dated_record dated = { .time = time };
 
 	word |= FTR_RECORD_MORE;
 	if (likely(pos + ring_bytes <= producer->limit)) {
 		old_record_void(producer, pos);
-		words_write(producer, pos, words, bytes);
+		words_write(producer, pos + UNIT_BYTES, words, bytes);
 		unit_write(producer, pos, time, word);
 		return;
 	}
-	put_slow(self, &(struct put){
+	put_words_slow(self, &(struct put){
 		.pos = pos, .ring_bytes = ring_bytes, .time = time, .word = word,
-		.payload = (const uint8_t *)words, .payload_bytes = bytes, .dated = &dated,
+		.payload = (const uint8_t *)words, .payload_bytes = bytes,
 	});
-	ftr_stall_report(self);
 }

@@ -344,8 +344,8 @@ void ftr_record_put_dated(struct ftr_thread *self, const struct ftr_dated_record
 void ftr_stall_report(struct ftr_thread *self);
 
 /*
- * Put one of a payload of whole words, @bytes of them, behind which two are 0: nothing is taken
- * from it byte by byte.  A wait for room is reported behind it.
+ * Put one of a payload of whole words, @bytes of them, not none, behind which two are 0: nothing is
+ * taken from it byte by byte.  A wait for room is reported behind it.
  */
 void ftr_record_put_words(struct ftr_thread *self, uint64_t word, uint64_t time,
 			  const uint64_t *words, uint32_t bytes);

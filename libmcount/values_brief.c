@@ -128,40 +128,64 @@ struct text {
 	uint64_t nr;
 };
 
-/*
- * Append what of it is before the first NUL.  False: it does not end within what is known, or is
- * one to be cut.
- */
-static inline __attribute__((always_inline)) bool text_put(struct ftr_brief_words *words,
-							   struct text text)
+/* The characters of it that are looked at, from @i on, where not all of a word are its own. */
+static inline uint64_t characters_last(const struct text *text, uint64_t i)
 {
-	uint32_t shift = (words->at % FTR_BRIEF_WORD_BYTES + LENGTH_BYTES) * 8;	/* 16 or 48 */
-	uint64_t *first = &words->words[words->at / FTR_BRIEF_WORD_BYTES], *to = first;
-	uint64_t carry = words->begun, characters, zeros = 0, len;
-	uint32_t i;
+	uint64_t characters = characters_load(text->address + i, text->known - i);
 
-	for (i = 0; zeros == 0; i += FTR_BRIEF_WORD_BYTES) {
-		if (unlikely(i >= text.known || i > FTR_VALUE_STRING_MAX))
-			return false;
-		characters = characters_load(text.address + i, text.known - i);
-		if (unlikely(text.nr - i < FTR_BRIEF_WORD_BYTES))
-			characters &= (UINT64_C(1) << 8 * (text.nr - i)) - 1;
+	if (unlikely(text->nr - i < FTR_BRIEF_WORD_BYTES))
+		characters &= (UINT64_C(1) << 8 * (text->nr - i)) - 1;
+	return characters;
+}
+
+/*
+ * Append what of it is before the first NUL, its characters from the bit @shift of a word on.
+ * False: it does not end within what is known, or is one to be cut.
+ */
+static inline __attribute__((always_inline)) bool text_put_at(struct ftr_brief_words *words,
+							      const struct text *text,
+							      const uint32_t shift)
+{
+	uint64_t *first = &words->words[words->at / FTR_BRIEF_WORD_BYTES], *to = first;
+	uint64_t carry = words->begun, whole = FTR_VALUE_STRING_MAX, characters, zeros, i, len;
+
+	whole = text->known < whole ? text->known : whole;
+	whole = (text->nr < whole ? text->nr : whole) & ~(uint64_t)(FTR_BRIEF_WORD_BYTES - 1);
+	for (i = 0;; i += FTR_BRIEF_WORD_BYTES) {
+		if (likely(i < whole)) {
+			characters = characters_load(text->address + i, FTR_BRIEF_WORD_BYTES);
+		} else {
+			if (unlikely(i >= text->known || i > FTR_VALUE_STRING_MAX))
+				return false;
+			characters = characters_last(text, i);
+		}
 		zeros = zeros_of(characters);
-		if (zeros != 0)		/* and none of what is behind it */
-			characters &= ((zeros & -zeros) >> 7) - 1;
+		if (zeros != 0)
+			break;
 		*to++ = carry | characters << shift;
 		carry = characters >> (WORD_BITS - shift);
 	}
-	len = i - FTR_BRIEF_WORD_BYTES + (uint64_t)__builtin_ctzll(zeros) / 8;
-	if (len > FTR_VALUE_STRING_MAX)
+	len = i + (uint64_t)__builtin_ctzll(zeros) / 8;
+	if (unlikely(len > FTR_VALUE_STRING_MAX))
 		return false;
-	to[0] = carry;
-	to[1] = 0;
-	*first |= len << words->at % FTR_BRIEF_WORD_BYTES * 8;
+	characters &= ((zeros & -zeros) >> 7) - 1;	/* none of what is behind the NUL */
+	to[0] = carry | characters << shift;
+	to[1] = characters >> (WORD_BITS - shift);
+	to[2] = 0;
+	*first |= len << (shift - LENGTH_BYTES * 8);
 	words->at += (LENGTH_BYTES + (uint32_t)len + FTR_VALUE_ALIGN - 1) &
 		     ~(FTR_VALUE_ALIGN - 1);
 	words->begun = words->words[words->at / FTR_BRIEF_WORD_BYTES];
 	return true;
+}
+
+/* Twice, so that a word is shifted by what the compiler knows. */
+static inline __attribute__((always_inline)) bool text_put(struct ftr_brief_words *words,
+							   const struct text *text)
+{
+	return words->at % FTR_BRIEF_WORD_BYTES == 0 ?
+		       text_put_at(words, text, 8 * LENGTH_BYTES) :
+		       text_put_at(words, text, 8 * (LENGTH_BYTES + FTR_VALUE_ALIGN));
 }
 
 /* Where values of a call may lead. */
@@ -227,7 +251,7 @@ static __attribute__((noinline)) bool text_put_unknown(struct ftr_brief_words *w
 	if (!ftr_state.has_transactions || !ftr_arch_transaction_begin())
 		return false;
 	text.known = FTR_VALUE_STRING_MAX + 1;
-	is_put = text_put(words, text);
+	is_put = text_put(words, &text);
 	ftr_arch_transaction_end();
 	return is_put;
 }
@@ -242,7 +266,7 @@ static inline bool text_add(struct ftr_brief_words *words, const struct around *
 	    !std_string_read(around, address, object))
 		return false;
 	text = text_at(around, object[0], object[1]);
-	return likely(text.known != 0) ? text_put(words, text) : text_put_unknown(words, text);
+	return likely(text.known != 0) ? text_put(words, &text) : text_put_unknown(words, text);
 }
 
 uint32_t ftr_values_run_brief(uint64_t brief, const struct ftr_values_programs *programs,
@@ -293,7 +317,7 @@ uint32_t ftr_values_run_quick(uint64_t brief, const struct ftr_values_quick *qui
 		else if (kind == FTR_BRIEF_TEXT && log >= FTR_BRIEF_WIDE_1)
 			ftr_brief_wide_put(&made, word, log);
 		else if (kind != FTR_BRIEF_TEXT || log != FTR_BRIEF_CHARACTERS ||
-			 text.known - 1 >= quick->literal_bytes || !text_put(&made, text))
+			 text.known - 1 >= quick->literal_bytes || !text_put(&made, &text))
 			return 0;
 	}
 	return ftr_brief_end(&made);

@@ -112,7 +112,15 @@ static inline bool ftr_brief_is_integers(uint64_t brief)
 	return brief != 0 && (brief & UINT64_C(0x8080808080808080)) == 0;
 }
 
-/* ftr_values_run_brief of those. */
+/* Is none of them a std::string, which ftr_values_run_quick does not read? */
+static inline bool ftr_brief_is_quick(uint64_t brief)
+{
+	uint64_t texts = brief & brief << 1, strings = brief << 7 & ~(brief << 6);
+
+	return (texts & strings & UINT64_C(0x8080808080808080)) == 0;
+}
+
+/* ftr_values_run_brief of integers. */
 static inline uint32_t ftr_brief_integers(uint64_t brief, const struct ftr_regs *regs,
 					  uint64_t words[FTR_VALUES_BRIEF_WORDS])
 {

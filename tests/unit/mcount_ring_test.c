@@ -260,7 +260,6 @@ static void test_payloads(void **state)
 	free(f);
 }
 
-/* All or nothing, and what is dropped is reported where there is room again. */
 /* Payloads of whole words arrive as others do. */
 static void test_words(void **state)
 {
@@ -280,6 +279,7 @@ static void test_words(void **state)
 	free(f);
 }
 
+/* All or nothing, and what is dropped is reported where there is room again. */
 static void test_payload_is_dropped_whole(void **state)
 {
 	struct fixture *f = setup_recording(FTR_ON_FULL_DROP);
