@@ -21,6 +21,17 @@ static bool ops_at_entry(Dwarf_Die *function, Dwarf_Die *die, unsigned name, str
 	       dwarf_getlocation_addr(&attr, entry, &ops->v, &ops->nr, 1) == 1 && ops->nr > 0;
 }
 
+/* What describes it first, wherever that begins. */
+static bool ops_at_first(Dwarf_Die *variable, struct ops *ops)
+{
+	Dwarf_Addr base, start, end;
+	Dwarf_Attribute attr;
+
+	return dwarf_attr(variable, DW_AT_location, &attr) != NULL &&
+	       dwarf_getlocations(&attr, 0, &base, &start, &end, &ops->v, &ops->nr) > 0 &&
+	       ops->nr > 0;
+}
+
 /* Do offsets count from where arguments on the stack begin? */
 static bool counts_from_arguments(Dwarf_Die *function)
 {
@@ -28,6 +39,23 @@ static bool counts_from_arguments(Dwarf_Die *function)
 
 	return ops_at_entry(function, function, DW_AT_frame_base, &base) && base.nr == 1 &&
 	       base.v[0].atom == DW_OP_call_frame_cfa;
+}
+
+static bool is_register(const Dwarf_Op *op)
+{
+	return op->atom >= DW_OP_reg0 && op->atom <= DW_OP_reg31;
+}
+
+/* At an offset from a register. */
+static bool is_based(const Dwarf_Op *op)
+{
+	return op->atom >= DW_OP_breg0 && op->atom <= DW_OP_breg31;
+}
+
+static bool is_register_at(const struct ftr_callconv *callconv, const Dwarf_Op *op,
+			   const struct ftr_place *place)
+{
+	return is_register(op) && callconv->is_register(place, op->atom - DW_OP_reg0);
 }
 
 /* The register of arguments that DWARF calls @nr; NULL: it is none. */
@@ -95,4 +123,93 @@ enum ftr_dwarf_place ftr_dwarf_place(const struct ftr_callconv *callconv, Dwarf_
 	places->v[0].kind = FTR_PLACE_STACK;
 	places->v[0].nr = (uint16_t)(offset + callconv->word_bytes);
 	return FTR_DWARF_PLACE_STACK;
+}
+
+bool ftr_dwarf_is_changed(Dwarf_Die *function)
+{
+	Dwarf_Attribute attr;
+	Dwarf_Word convention;
+
+	return dwarf_attr_integrate(function, DW_AT_calling_convention, &attr) != NULL &&
+	       dwarf_formudata(&attr, &convention) == 0 && convention == DW_CC_nocall;
+}
+
+/* In memory: code that is not optimised has it on the stack, or where its address was passed. */
+static bool is_in_memory(Dwarf_Die *variable)
+{
+	struct ops ops;
+
+	return ops_at_first(variable, &ops) && ops.nr == 1 &&
+	       (ops.v[0].atom == DW_OP_fbreg || is_based(&ops.v[0]));
+}
+
+bool ftr_dwarf_is_optimized(Dwarf_Die *function)
+{
+	bool is_found = ftr_dwarf_is_flag(function, DW_AT_call_all_calls) ||
+			ftr_dwarf_is_flag(function, DW_AT_GNU_all_call_sites);
+	Dwarf_Die child;
+	int ret;
+
+	for (ret = dwarf_child(function, &child); ret == 0 && !is_found;
+	     ret = dwarf_siblingof(&child, &child)) {
+		int tag = dwarf_tag(&child);
+
+		is_found = tag == DW_TAG_inlined_subroutine ||
+			   (tag == DW_TAG_formal_parameter && !is_in_memory(&child));
+	}
+	return is_found;
+}
+
+static bool is_constant(const Dwarf_Op *op)
+{
+	return op->atom == DW_OP_implicit_value ||
+	       (op->atom >= DW_OP_const1u && op->atom <= DW_OP_consts) ||
+	       (op->atom >= DW_OP_lit0 && op->atom <= DW_OP_lit31);
+}
+
+bool ftr_dwarf_is_optimized_out(Dwarf_Die *function, Dwarf_Die *param)
+{
+	Dwarf_Addr entry;
+	struct ops ops;
+
+	if (dwarf_entrypc(function, &entry) != 0)	/* a declaration */
+		return false;
+	return !dwarf_hasattr(param, DW_AT_location) ||
+	       (ops_at_entry(function, param, DW_AT_location, &ops) && is_constant(&ops.v[0]));
+}
+
+/* Each piece in its register: none is left out, or something else. */
+static bool are_pieces_at(const struct ftr_callconv *callconv, const struct ops *ops,
+			  const struct ftr_places *places)
+{
+	size_t i;
+
+	for (i = 0; 2 * i + 1 < ops->nr && i < places->nr; i++)
+		if (!is_register_at(callconv, &ops->v[2 * i], &places->v[i]) ||
+		    ops->v[2 * i + 1].atom != DW_OP_piece)
+			return false;
+	return 2 * i == ops->nr && i == places->nr;
+}
+
+/* Its address is passed, and stays in its register until it is there: clang tells no earlier. */
+static bool is_pointed_at(const struct ftr_callconv *callconv, Dwarf_Die *param,
+			  const struct ftr_places *places)
+{
+	struct ops ops;
+
+	return places->is_pointed && ops_at_first(param, &ops) && ops.nr == 1 &&
+	       ops.v[0].number == 0 && is_based(&ops.v[0]) &&
+	       callconv->is_register(&places->v[0], ops.v[0].atom - DW_OP_breg0);
+}
+
+bool ftr_dwarf_is_at(const struct ftr_callconv *callconv, Dwarf_Die *function, Dwarf_Die *param,
+		     const struct ftr_places *places)
+{
+	struct ops ops;
+
+	if (!ops_at_entry(function, param, DW_AT_location, &ops))
+		return is_pointed_at(callconv, param, places);
+	if (ops.v[ops.nr - 1].atom == DW_OP_piece)
+		return are_pieces_at(callconv, &ops, places);
+	return !is_register(&ops.v[0]) || is_register_at(callconv, &ops.v[0], &places->v[0]);
 }

@@ -4,6 +4,7 @@
 #define FTR_OBJECT_DWARF_PLACE_H
 
 #include <elfutils/libdw.h>
+#include <stdbool.h>
 
 #include "arch/callconv.h"
 
@@ -21,5 +22,23 @@ enum ftr_dwarf_place {
  */
 enum ftr_dwarf_place ftr_dwarf_place(const struct ftr_callconv *callconv, Dwarf_Die *function,
 				     Dwarf_Die *param, struct ftr_places *places);
+
+/*
+ * LLVM gives functions that only their own file calls other parameters than they have in the
+ * source.  Does debug info tell that of @function?  It may.
+ */
+bool ftr_dwarf_is_changed(Dwarf_Die *function);
+
+bool ftr_dwarf_is_optimized(Dwarf_Die *function);
+
+/*
+ * LLVM has callers of the same file pass anything for what a function does not use, or knows.  Its
+ * code that is not optimised has a place for each parameter.
+ */
+bool ftr_dwarf_is_optimized_out(Dwarf_Die *function, Dwarf_Die *param);
+
+/* Is @param, when the function begins, where @places say?  Unless a register is named it may be. */
+bool ftr_dwarf_is_at(const struct ftr_callconv *callconv, Dwarf_Die *function, Dwarf_Die *param,
+		     const struct ftr_places *places);
 
 #endif /* FTR_OBJECT_DWARF_PLACE_H */

@@ -362,85 +362,13 @@ static bool is_passed(Dwarf_Die *param)
 	return name == NULL || strcmp(name, "__in_chrg") != 0;
 }
 
-/* What describes @param when the function begins; 0: nothing does. */
-static size_t ops_at_entry(Dwarf_Die *function, Dwarf_Die *param, Dwarf_Op **ops)
-{
-	Dwarf_Addr entry;
-	Dwarf_Attribute attr;
-	size_t nr;
-
-	return dwarf_entrypc(function, &entry) == 0 &&
-	       dwarf_attr(param, DW_AT_location, &attr) != NULL &&
-	       dwarf_getlocation_addr(&attr, entry, ops, &nr, 1) == 1 ? nr : 0;
-}
-
-static bool is_constant(const Dwarf_Op *op)
-{
-	return op->atom == DW_OP_implicit_value ||
-	       (op->atom >= DW_OP_const1u && op->atom <= DW_OP_consts) ||
-	       (op->atom >= DW_OP_lit0 && op->atom <= DW_OP_lit31);
-}
-
-/*
- * LLVM has callers of the same file pass anything for what a function does not use, or knows.  Its
- * code that is not optimised has a place for each parameter.
- */
-static bool is_optimized_out(Dwarf_Die *function, Dwarf_Die *param)
-{
-	Dwarf_Addr entry;
-	Dwarf_Op *ops;
-
-	if (dwarf_entrypc(function, &entry) != 0)	/* a declaration */
-		return false;
-	return !dwarf_hasattr(param, DW_AT_location) ||
-	       (ops_at_entry(function, param, &ops) > 0 && is_constant(&ops[0]));
-}
-
-/* What describes it first, wherever that begins; 0: nothing does. */
-static size_t ops_at_first(Dwarf_Die *variable, Dwarf_Op **ops)
-{
-	Dwarf_Addr base, start, end;
-	Dwarf_Attribute attr;
-	size_t nr;
-
-	return dwarf_attr(variable, DW_AT_location, &attr) != NULL &&
-	       dwarf_getlocations(&attr, 0, &base, &start, &end, ops, &nr) > 0 ? nr : 0;
-}
-
-/* In memory: code that is not optimised has it on the stack, or where its address was passed. */
-static bool is_in_memory(Dwarf_Die *variable)
-{
-	Dwarf_Op *ops;
-
-	return ops_at_first(variable, &ops) == 1 &&
-	       (ops[0].atom == DW_OP_fbreg ||
-		(ops[0].atom >= DW_OP_breg0 && ops[0].atom <= DW_OP_breg31));
-}
-
-static bool is_optimized(Dwarf_Die *function)
-{
-	bool is_found = ftr_dwarf_is_flag(function, DW_AT_call_all_calls) ||
-			ftr_dwarf_is_flag(function, DW_AT_GNU_all_call_sites);
-	Dwarf_Die child;
-	int ret;
-
-	for (ret = dwarf_child(function, &child); ret == 0 && !is_found;
-	     ret = dwarf_siblingof(&child, &child)) {
-		int tag = dwarf_tag(&child);
-
-		is_found = tag == DW_TAG_inlined_subroutine ||
-			   (tag == DW_TAG_formal_parameter && !is_in_memory(&child));
-	}
-	return is_found;
-}
-
 /*
  * Of functions that their own file calls alone LLVM leaves the value out, or what is known of it
  * before: what is in its register then is anything.  Memory is written by the function itself.
  */
 static bool is_retval_doubtful(Dwarf_Die *function, const struct ftr_parameter *retval)
 {
-	return retval->places[0].kind != FTR_PLACE_RESULT && is_optimized(function);
+	return retval->places[0].kind != FTR_PLACE_RESULT && ftr_dwarf_is_optimized(function);
 }
 
 /* To be shown in its place, so that those behind it keep theirs. */
@@ -457,61 +385,14 @@ static void optimized_out_put(struct ftr_parameter *param)
 	};
 }
 
-/* It gives such functions other parameters than they have in the source, and may tell. */
-static bool is_changed(Dwarf_Die *function)
-{
-	Dwarf_Attribute attr;
-	Dwarf_Word convention;
-
-	return dwarf_attr_integrate(function, DW_AT_calling_convention, &attr) != NULL &&
-	       dwarf_formudata(&attr, &convention) == 0 && convention == DW_CC_nocall;
-}
-
-static bool is_register(const struct ftr_dwarf_types *types, const struct ftr_place *place,
-			const Dwarf_Op *op)
-{
-	return op->atom >= DW_OP_reg0 && op->atom <= DW_OP_reg31 &&
-	       types->callconv->is_register(place, op->atom - DW_OP_reg0);
-}
-
-/* Each piece in its register: none is left out, or something else. */
-static bool are_pieces(const struct ftr_dwarf_types *types, const struct ftr_places *places,
-		       const Dwarf_Op *ops, size_t nr)
-{
-	size_t i;
-
-	for (i = 0; 2 * i + 1 < nr && i < places->nr; i++)
-		if (!is_register(types, &places->v[i], &ops[2 * i]) ||
-		    ops[2 * i + 1].atom != DW_OP_piece)
-			return false;
-	return 2 * i == nr && i == places->nr;
-}
-
-/* Its address is passed, and stays in its register until it is there: clang tells no earlier. */
-static bool is_pointed_there(const struct ftr_dwarf_types *types, Dwarf_Die *param,
-			     const struct ftr_places *places)
-{
-	Dwarf_Op *ops;
-
-	return (places->is_pointed || is_object(param)) && ops_at_first(param, &ops) == 1 &&
-	       ops[0].number == 0 &&
-	       ops[0].atom >= DW_OP_breg0 && ops[0].atom <= DW_OP_breg31 &&
-	       types->callconv->is_register(&places->v[0], ops[0].atom - DW_OP_breg0);
-}
-
-/* Is @param, when the function begins, where @places say?  Unless a register is named it may be. */
+/* The place of a std::string has its address. */
 static bool is_there(const struct ftr_dwarf_types *types, Dwarf_Die *function, Dwarf_Die *param,
 		     const struct ftr_places *places)
 {
-	Dwarf_Op *ops;
-	size_t nr = ops_at_entry(function, param, &ops);
+	struct ftr_places asked = *places;
 
-	if (nr == 0)
-		return is_pointed_there(types, param, places);
-	if (ops[nr - 1].atom == DW_OP_piece)
-		return are_pieces(types, places, ops, nr);
-	return ops[0].atom < DW_OP_reg0 || ops[0].atom > DW_OP_reg31 ||
-	       is_register(types, &places->v[0], &ops[0]);
+	asked.is_pointed |= is_object(param);
+	return ftr_dwarf_is_at(types->callconv, function, param, &asked);
 }
 
 /* @is_told_alone: no convention says where it is, but debug info of optimised code may. */
@@ -519,7 +400,6 @@ static bool param_place(const struct ftr_dwarf_types *types, Dwarf_Die *function
 			const struct ftr_leaves *leaves, bool is_told_alone,
 			struct ftr_callconv_state *state, struct ftr_places *places)
 {
-
 	struct ftr_callconv_state before = *state;
 	enum ftr_dwarf_place told = FTR_DWARF_PLACE_UNTOLD;
 
@@ -541,7 +421,7 @@ const struct ftr_signature *ftr_dwarf_signature(struct ftr_dwarf_types *types, D
 	struct ftr_leaves leaves;
 	bool is_llvm = is_by_llvm(function);
 	bool is_doubtful = is_llvm && !ftr_dwarf_is_flag(function, DW_AT_external);
-	bool has_changed = is_changed(function), is_rust, is_told_alone, is_known;
+	bool has_changed = ftr_dwarf_is_changed(function), is_rust, is_told_alone, is_known;
 	Dwarf_Die child;
 	int ret;
 
@@ -556,7 +436,7 @@ const struct ftr_signature *ftr_dwarf_signature(struct ftr_dwarf_types *types, D
 		if (dwarf_tag(&child) != DW_TAG_formal_parameter || !is_passed(&child))
 			continue;
 		is_known = value_read(types, &child, is_rust, &params[read.nr], &leaves);
-		if (is_llvm && is_optimized_out(function, &child)) {
+		if (is_llvm && ftr_dwarf_is_optimized_out(function, &child)) {
 			if (is_known)
 				types->callconv->argument(&state, &leaves, &places);
 			is_told_alone |= is_doubtful || !is_known;
