@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: MIT */
 /* ftr check: does a file keep the rules of its format, a trace the limits that it is given? */
-#include <assert.h>
-#include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
 
@@ -11,12 +9,9 @@
 #include "cmds/output.h"
 #include "cmds/show.h"
 #include "utils/analysis/limit.h"
-#include "utils/analysis/stats.h"
-#include "utils/analysis/weight_sums.h"
-#include "utils/analysis/weights.h"
+#include "utils/analysis/limit_sums.h"
 #include "utils/cli/common.h"
 #include "utils/format/format.h"
-#include "utils/trace/tee.h"
 #include "utils/view/limit.h"
 
 struct check_values {
@@ -98,8 +93,6 @@ static int check_file(const struct check_values *values)
 	return status;
 }
 
-/* ---- limits ---- */
-
 struct printer {
 	struct ftr_output output;
 	bool json;
@@ -134,86 +127,23 @@ static int print_limits(const struct ftr_limits *limits, const struct ftr_limite
 	return broken_nr != 0 ? FTR_EXIT_FAILED : status;
 }
 
-/* What sums up a trace for its limits: by enum ftr_weight_by, NULL where none asks. */
-struct summing {
-	struct ftr_sink *sinks[FTR_WEIGHTS];
-	struct ftr_sink *tee;		/* NULL: that of times is all */
-};
-
-static bool has_weights(const struct ftr_limits *limits)
-{
-	for (size_t i = 0; i < limits->v.nr; i++)
-		if (limits->v.v[i].kind->by != FTR_WEIGHT_TIME)
-			return true;
-	return false;
-}
-
-static int summing_init(struct summing *summing, const struct ftr_limits *limits,
-			struct ftr_err *err)
-{
-	struct ftr_sink *all[FTR_WEIGHTS];
-	size_t nr = 0;
-
-	static_assert(FTR_WEIGHTS <= FTR_TEE_SINKS, "one of each");
-	*summing = (struct summing){ 0 };
-	summing->sinks[FTR_WEIGHT_TIME] = ftr_stats_new(FTR_STATS_DETAILS, err);
-	if (summing->sinks[FTR_WEIGHT_TIME] == NULL)
-		return -ENOMEM;
-	for (size_t i = 0; i < limits->v.nr; i++) {
-		enum ftr_weight_by by = limits->v.v[i].kind->by;
-
-		if (summing->sinks[by] == NULL)
-			summing->sinks[by] = ftr_weights_new(by, 0, err);
-		if (summing->sinks[by] == NULL)
-			return -ENOMEM;
-	}
-	for (size_t i = 0; i < FTR_WEIGHTS; i++)
-		if (summing->sinks[i] != NULL)
-			all[nr++] = summing->sinks[i];
-	if (nr > 1)
-		summing->tee = ftr_tee_new(all, nr, err);
-	return nr > 1 && summing->tee == NULL ? -ENOMEM : 0;
-}
-
-static struct ftr_sink *summing_sink(const struct summing *summing)
-{
-	return summing->tee != NULL ? summing->tee : summing->sinks[FTR_WEIGHT_TIME];
-}
-
-static void summing_fini(struct summing *summing)
-{
-	ftr_sink_free(summing->tee);
-	for (size_t i = 0; i < FTR_WEIGHTS; i++)
-		ftr_sink_free(summing->sinks[i]);
-}
-
 /* After the pump. */
-static int summing_print(const struct summing *summing, const struct ftr_limits *limits,
-			 const struct check_values *values)
+static int print_sums(struct ftr_limit_sums *sums, const struct ftr_limits *limits,
+		      const struct check_values *values)
 {
-	struct ftr_limited limited = { .stats = ftr_stats_get(summing->sinks[FTR_WEIGHT_TIME]) };
-	struct ftr_weight_sums sums[FTR_WEIGHTS] = { 0 };
-	int status = FTR_EXIT_FAILED, ret = 0;
+	struct ftr_limited limited;
 
-	for (size_t i = FTR_WEIGHT_TIME + 1; ret == 0 && i < FTR_WEIGHTS; i++) {
-		if (summing->sinks[i] != NULL)
-			ret = ftr_weight_sums_make(&sums[i], ftr_weights_graph(summing->sinks[i]));
-		limited.weights[i] = &sums[i];
-	}
-	if (ret == 0)
-		status = print_limits(limits, &limited, values);
-	else
-		ftr_error("check: out of memory");
-	for (size_t i = 0; i < FTR_WEIGHTS; i++)
-		ftr_weight_sums_fini(&sums[i]);
-	return status;
+	if (ftr_limit_sums_get(sums, &limited) == 0)
+		return print_limits(limits, &limited, values);
+	ftr_error("check: out of memory");
+	return FTR_EXIT_FAILED;
 }
 
 static int check_trace(const struct ftr_limits *limits, const struct check_values *values)
 {
 	struct ftr_selection selection = values->selection;
-	bool weighs = has_weights(limits);
-	struct summing summing = { 0 };
+	bool weighs = ftr_limits_weigh(limits);
+	struct ftr_limit_sums sums;
 	struct ftr_opened opened;
 	struct ftr_err err = { 0 };
 	int status;
@@ -226,12 +156,12 @@ static int check_trace(const struct ftr_limits *limits, const struct check_value
 	if (!weighs)
 		opened.trace->wants_text = ftr_trace_wants_no_text;
 	status = FTR_EXIT_FAILED;
-	if (summing_init(&summing, limits, &err) == 0 &&
-	    ftr_opened_pump(&opened, summing_sink(&summing), NULL, &err) == 0)
-		status = summing_print(&summing, limits, values);
+	if (ftr_limit_sums_init(&sums, limits, &err) == 0 &&
+	    ftr_opened_pump(&opened, ftr_limit_sums_sink(&sums), NULL, &err) == 0)
+		status = print_sums(&sums, limits, values);
 	else
 		ftr_error("%s", err.text);
-	summing_fini(&summing);
+	ftr_limit_sums_fini(&sums);
 	ftr_opened_close(&opened);
 	return status;
 }
@@ -252,7 +182,7 @@ static int check_limits(const struct check_values *values)
 			status = FTR_EXIT_USAGE;
 		}
 	}
-	if (status == FTR_EXIT_OK && has_weights(&limits) && values->selection.depth != 0) {
+	if (status == FTR_EXIT_OK && ftr_limits_weigh(&limits) && values->selection.depth != 0) {
 		ftr_error("check: --max-bytes, --max-blocks, --max-leak and --max-wait count what "
 			  "happens at any depth; leave -D out");
 		status = FTR_EXIT_USAGE;

@@ -10,6 +10,7 @@ UNIT_TESTS += \
 	tests/unit/html_spans_test \
 	tests/unit/html_text_test \
 	tests/unit/html_texts_test \
+	tests/unit/limit_sums_test \
 	tests/unit/option_test \
 	tests/unit/rates_test \
 	tests/unit/rows_paths_test \

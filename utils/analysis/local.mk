@@ -29,6 +29,8 @@ libftr_a_SOURCES += \
 	utils/analysis/leak_sums.h \
 	utils/analysis/limit.c \
 	utils/analysis/limit.h \
+	utils/analysis/limit_sums.c \
+	utils/analysis/limit_sums.h \
 	utils/analysis/memory_sums.c \
 	utils/analysis/memory_sums.h \
 	utils/analysis/rates.c \
