@@ -7,6 +7,7 @@
 #include <unistd.h>
 
 #include "utils/record/nursery.h"
+#include "utils/record/ring_memory.h"
 
 #define OWNER 4711
 #define PID_NONE 0x3fffffff	/* above every pid_max */

@@ -11,6 +11,8 @@
 
 #include "tests/unit/ring_util.h"
 
+#include "utils/record/ring_memory.h"
+
 static void takes_what_is_committed(void **state)
 {
 	struct ring_fixture *f = *state;

@@ -24,6 +24,7 @@
 #include "libmcount/state.h"
 #include "utils/base/rt/sys.h"
 #include "utils/record/ring.h"
+#include "utils/record/ring_memory.h"
 
 #define RING_BYTES 4096u
 #define CALLS 200000u

@@ -11,6 +11,8 @@
 
 #include <cmocka.h>
 
+#include "utils/record/ring_memory.h"
+
 int ring_setup(void **state)
 {
 	struct ring_fixture *f = calloc(1, sizeof(*f));

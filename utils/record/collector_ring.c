@@ -11,6 +11,7 @@
 #include "utils/record/collector.h"
 #include "utils/record/nursery.h"
 #include "utils/record/ring.h"
+#include "utils/record/ring_memory.h"
 
 /* It and the pages it is written to stay in the second-level cache; larger writes cost more. */
 #define CHUNK_BYTES 131072u

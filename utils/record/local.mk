@@ -90,6 +90,8 @@ libftr_a_SOURCES += \
 	utils/record/recorder_warn.c \
 	utils/record/ring.c \
 	utils/record/ring.h \
+	utils/record/ring_memory.c \
+	utils/record/ring_memory.h \
 	utils/record/sdt_events.c \
 	utils/record/sdt_events.h \
 	utils/record/section_interposed.c \

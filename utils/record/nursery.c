@@ -11,6 +11,7 @@
 #include <unistd.h>
 
 #include "utils/base/bits.h"
+#include "utils/record/ring_memory.h"
 
 #define ID_FIRST FTR_BIT64(62)	/* other rings are counted from 1 on */
 #define KEPT_BYTES 16384u	/* of memory, in a place that is given back */

@@ -1,24 +1,18 @@
 /* SPDX-License-Identifier: MIT */
-/* The recorder's end of a ring. */
+/* What is taken out of a ring. */
 #include "utils/record/ring.h"
 
 #include <assert.h>
-#include <errno.h>
-#include <fcntl.h>
 #include <string.h>
-#include <sys/mman.h>
 #include <sys/types.h>
-#include <unistd.h>
 
 #include "utils/base/bits.h"
-#include "utils/record/nursery.h"
 #include "utils/trace/event_kind.h"
 
 #define likely(x)   __builtin_expect(!!(x), 1)
 #define unlikely(x) __builtin_expect(!!(x), 0)
 
 #define UNIT_BYTES ((uint64_t)sizeof(struct ftr_record))
-#define LIVE UINT64_MAX			/* scan_end of a ring whose producer lives */
 #define HOLES_MAX 1024u			/* signals leave no more empty units than this in a row */
 #define FUTURE_TICKS_MAX FTR_BIT64(33)	/* a record's tick farther ahead is no tick */
 
@@ -27,79 +21,6 @@
 #define CALL_WORD  FTR_RECORD_MAGIC
 #define ANY_CALL_MASK (CALL_MASK & ~FTR_RECORD_MORE)
 #define DEPTH_BITS ((uint64_t)FTR_RECORD_DEPTH_MAX << FTR_RECORD_DEPTH_SHIFT)
-
-int ftr_ring_open(struct ftr_ring *ring, uint32_t bytes, struct ftr_err *err)
-{
-	size_t total = FTR_RING_DATA_OFFSET + (size_t)bytes;
-	void *mem;
-
-	*ring = (struct ftr_ring){ .fd = -1, .size_bytes = bytes, .scan_end = LIVE };
-	ring->fd = memfd_create("ftr-ring", MFD_CLOEXEC | MFD_ALLOW_SEALING);
-	if (ring->fd < 0 || ftruncate(ring->fd, (off_t)total) < 0)
-		goto failed;
-	/* A file that could shrink would end the recorder with SIGBUS. */
-	if (fcntl(ring->fd, F_ADD_SEALS, F_SEAL_SHRINK | F_SEAL_GROW) < 0)
-		goto failed;
-	mem = mmap(NULL, total, PROT_READ | PROT_WRITE, MAP_SHARED, ring->fd, 0);
-	if (mem == MAP_FAILED)
-		goto failed;
-	madvise(mem, total, MADV_DONTFORK);	/* helpers must not look like tracees */
-	ring->header = mem;
-	ring->header->magic = FTR_RING_MAGIC;
-	ring->header->size_bytes = bytes;
-	ring->data = (struct ftr_record *)((char *)mem + FTR_RING_DATA_OFFSET);
-	return 0;
-failed:
-	ftr_err_set(err, errno, "ring of %u bytes: %s", bytes, strerror(errno));
-	ftr_ring_close(ring);
-	return -err->code;
-}
-
-void ftr_ring_open_place(struct ftr_ring *ring, struct ftr_ring_header *header, uint32_t bytes)
-{
-	*ring = (struct ftr_ring){
-		.header = header,
-		.data = (struct ftr_record *)((char *)header + FTR_NURSERY_DATA_OFFSET),
-		.size_bytes = bytes,
-		.scan_end = LIVE,
-		.fd = -1,
-	};
-}
-
-static void ring_unmap(struct ftr_ring *ring)
-{
-	if (ring->header != NULL)
-		munmap(ring->header, FTR_RING_DATA_OFFSET + ring->size_bytes);
-	ring->header = NULL;
-	ring->data = NULL;
-}
-
-/* What it has written, ever, and no more than there is. */
-static uint64_t ring_used(const struct ftr_ring *ring)
-{
-	return ring->tail < ring->size_bytes ? ring->tail : ring->size_bytes;
-}
-
-void ftr_ring_close(struct ftr_ring *ring)
-{
-	if (ring->nursery != NULL) {
-		ftr_record_nursery_give_back(ring->nursery, ring->place, ring_used(ring));
-		*ring = (struct ftr_ring){ .fd = -1 };
-	}
-	ring_unmap(ring);
-	if (ring->fd >= 0)
-		close(ring->fd);
-	ring->fd = -1;
-}
-
-bool ftr_ring_is_shared(struct ftr_ring *ring)
-{
-	if (ring->nursery != NULL)
-		return false;
-	ring_unmap(ring);
-	/* The kernel refuses this seal as long as a writable mapping exists anywhere. */
-	return fcntl(ring->fd, F_ADD_SEALS, F_SEAL_WRITE) < 0 && errno == EBUSY;
-}
 
 static inline struct ftr_record *slot_at(const struct ftr_ring *ring, uint64_t pos)
 {
@@ -216,7 +137,7 @@ static bool is_hole(const struct ftr_ring *ring)
 {
 	uint64_t head;
 
-	if (ring->scan_end != LIVE)
+	if (ring->scan_end != FTR_RING_LIVE)
 		return true;
 	head = atomic_load_explicit(&ring->header->head, memory_order_acquire);
 	return head >= ring->tail + ring->size_bytes &&
@@ -451,7 +372,7 @@ static ssize_t take_one(struct ftr_ring *ring, struct ftr_convert *convert,
 			const struct ftr_tick_map *map, struct ftr_tick_segment *segment,
 			struct ftr_record *dst, size_t room)
 {
-	bool is_live = ring->scan_end == LIVE;
+	bool is_live = ring->scan_end == FTR_RING_LIVE;
 	struct ftr_record *slot = slot_at(ring, ring->tail);
 	uint64_t word = __atomic_load_n(&slot->word, __ATOMIC_ACQUIRE);
 	struct taken taken = { .word = word };
@@ -627,6 +548,6 @@ void ftr_ring_renew(struct ftr_ring *ring)
 	/* Holes at the very end leave no trace but the producer's own word. */
 	if (head > ring->tail && head - ring->tail <= ring->size_bytes && head % UNIT_BYTES == 0)
 		ring->tail = head;
-	ring->scan_end = LIVE;
+	ring->scan_end = FTR_RING_LIVE;
 	atomic_store_explicit(&ring->header->tail, ring->tail, memory_order_release);
 }

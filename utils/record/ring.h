@@ -14,7 +14,6 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "utils/base/err.h"
 #include "utils/proto/record.h"
 #include "utils/proto/ring.h"
 #include "utils/record/tick.h"
@@ -46,31 +45,21 @@ struct ftr_convert {
 	const struct ftr_event_kind *kinds[FTR_CONVERT_KINDS];	/* (nullable) by ids; of late */
 };
 
+#define FTR_RING_LIVE UINT64_MAX	/* its producer is not dead */
+
+/* Where it lies, see ring_memory.h. */
 struct ftr_ring {
 	struct ftr_ring_header *header;	/* (owned mapping) */
 	struct ftr_record *data;	/* within it */
 	uint64_t size_bytes;
 	uint64_t tail;			/* bytes taken since the start */
 	uint64_t dump_seen;		/* where the producer last asked for a dump */
-	uint64_t scan_end;		/* dead ring: no record lies at or after this */
+	uint64_t scan_end;		/* no record lies at or after this, or FTR_RING_LIVE */
 	int fd;				/* (owned) of the memfd; handed to the tracee */
 	/* (borrowed, nullable) the mapping is that one's, and there is no memfd of its own */
 	struct ftr_record_nursery *nursery;
 	unsigned place;			/* in it */
 };
-
-/* Make a ring of @bytes (a power of two), sealed so that the tracee cannot shrink it under us. */
-int  ftr_ring_open(struct ftr_ring *ring, uint32_t bytes, struct ftr_err *err);
-/* One in a place of a nursery, see nursery.h. */
-void ftr_ring_open_place(struct ftr_ring *ring, struct ftr_ring_header *header, uint32_t bytes);
-void ftr_ring_close(struct ftr_ring *ring);
-
-/*
- * Does any process but us still have the ring mapped?  Unmaps ours; afterwards only _close may
- * follow.  Not asked of one in a nursery (false): who has that mapped also has a ring of the
- * process that asked for it.
- */
-bool ftr_ring_is_shared(struct ftr_ring *ring);
 
 /*
  * Copy converted records, as they stand in TID.dat, to the @room bytes at @dst (aligned to 8, and
