@@ -61,6 +61,9 @@ EXTRA_DIST += \
 
 # make starts the tests in the order of TESTS: the long ones first, so that none of them is left alone at the
 # end while the other processors idle.  Fuzzing is the longest, a unit test takes no second.
+# By areas, lists of tests that have one in common, ./check chooses what its builds run: with clang and with sanitizers
+# some are left out.  Tests of rooms without areas run in each.
+test_areas =
 include tests/fuzz/local.mk
 include tests/e2e/local.mk
 include tests/prog/local.mk

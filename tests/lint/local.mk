@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: MIT
 LINTS = \
+	tests/lint/areas.py \
 	tests/lint/debian.py \
 	tests/lint/distributed.py \
 	tests/lint/headers.py \
@@ -11,6 +12,7 @@ LINTS = \
 	tests/lint/options.py \
 	tests/lint/shifts.py \
 	tests/lint/text.py
+test_areas += LINTS
 EXTRA_DIST += $(LINTS) \
 	tests/lint/mcount-undefined.txt \
 	tests/lint/sizes.py \

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: MIT
 # Protocols checked in every interleaving, by spin.
 model_tests = tests/model/nursery.sh tests/model/ring.sh
+test_areas += model_tests
 if HAVE_TRACING_TESTS
 TESTS += $(model_tests)
 endif

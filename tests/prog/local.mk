@@ -8,11 +8,29 @@ EXTRA_DIST += tests/prog/aarch64/breakpoint.h tests/prog/aarch64/first_instructi
 # Traced programs: each is a test, run in every way it can be instrumented.  The longest comes first.
 C_LOG_COMPILER = $(GUARD) $(srcdir)/tests/prog/run
 CC_LOG_COMPILER = $(GUARD) $(srcdir)/tests/prog/run
-traced_programs = \
+# Of which there is much to record beside calls.
+recorder_programs = \
+	tests/prog/args.c \
+	tests/prog/dlopen.c \
+	tests/prog/exceptions.cc \
+	tests/prog/exec.c \
+	tests/prog/fork.c \
+	tests/prog/libcalls.c \
+	tests/prog/many_threads.c \
+	tests/prog/memfd.c \
+	tests/prog/nursery.c \
+	tests/prog/orphans.cc \
+	tests/prog/processes.c \
+	tests/prog/recursion.c \
+	tests/prog/sdt_sites.c \
+	tests/prog/threads.c \
+	tests/prog/untraced.c \
+	tests/prog/vfork.c
+# Of the runtime in them.
+runtime_programs = \
 	tests/prog/creators.c \
 	tests/prog/abi.c \
 	tests/prog/abort.c \
-	tests/prog/args.c \
 	tests/prog/before_main.c \
 	tests/prog/caught.cc \
 	tests/prog/cleanups.cc \
@@ -22,44 +40,32 @@ traced_programs = \
 	tests/prog/deep_throw.cc \
 	tests/prog/denied.c \
 	tests/prog/dropped.c \
-	tests/prog/dlopen.c \
 	tests/prog/early.c \
 	tests/prog/environment.c \
 	tests/prog/environment_early.c \
 	tests/prog/estimate.c \
 	tests/prog/every_instruction.c \
 	tests/prog/every_switch.c \
-	tests/prog/exceptions.cc \
-	tests/prog/exec.c \
 	tests/prog/exec_limit.c \
 	tests/prog/exit.c \
 	tests/prog/filtered.c \
 	tests/prog/first_instructions.c \
-	tests/prog/fork.c \
 	tests/prog/generators.c \
 	tests/prog/graph.c \
 	tests/prog/fork_long.c \
 	tests/prog/hostile.c \
 	tests/prog/jumps.c \
-	tests/prog/libcalls.c \
 	tests/prog/limits.c \
 	tests/prog/locked.c \
 	tests/prog/long_story.c \
 	tests/prog/longjmp.c \
-	tests/prog/many_threads.c \
 	tests/prog/max_stack.c \
-	tests/prog/memfd.c \
 	tests/prog/nested.c \
 	tests/prog/no_plt.c \
 	tests/prog/no_return.c \
-	tests/prog/nursery.c \
-	tests/prog/orphans.cc \
-	tests/prog/processes.c \
 	tests/prog/realign.c \
-	tests/prog/recursion.c \
 	tests/prog/registers.c \
 	tests/prog/sanitized.c \
-	tests/prog/sdt_sites.c \
 	tests/prog/scheduling.c \
 	tests/prog/signals.c \
 	tests/prog/small_stacks.c \
@@ -70,19 +76,20 @@ traced_programs = \
 	tests/prog/thread_exec.c \
 	tests/prog/thread_local.cc \
 	tests/prog/system.c \
-	tests/prog/threads.c \
 	tests/prog/under_exit.c \
 	tests/prog/turns.c \
 	tests/prog/unwind_storm.cc \
-	tests/prog/untraced.c \
-	tests/prog/vectors.c \
-	tests/prog/vfork.c
+	tests/prog/vectors.c
+traced_programs = $(runtime_programs) $(recorder_programs)
+test_areas += recorder_programs runtime_programs
+aarch64_programs = tests/prog/sdt_aarch64.c
+test_areas += aarch64_programs
 # On 64-bit Arm but for those of not-aarch64.txt, which count as skipped.
 if HAVE_TRACING_TESTS
 TESTS += $(traced_programs)
 endif
 if ARCH_AARCH64
-TESTS += $(traced_programs) tests/prog/sdt_aarch64.c
+TESTS += $(traced_programs) $(aarch64_programs)
 endif
 # As 32-bit programs but for those of not-i386.txt, below tests/lib/with-i386 where the kernel does not run them.
 .PHONY: check-32bit
@@ -90,7 +97,7 @@ if HAVE_MULTILIB
 check-32bit:
 	FTR_TEST_M32='$(MULTILIB_CFLAGS)' $(MAKE) $(AM_MAKEFLAGS) check TESTS='$(traced_programs)'
 endif
-EXTRA_DIST += $(traced_programs) tests/prog/sdt_aarch64.c tests/prog/not-aarch64.txt tests/prog/run
+EXTRA_DIST += $(traced_programs) $(aarch64_programs) tests/prog/not-aarch64.txt tests/prog/run
 
 # What the end-to-end tests build and trace; not tests by themselves.
 EXTRA_DIST += \
