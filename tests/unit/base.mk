@@ -13,6 +13,5 @@ UNIT_TESTS += \
 	tests/unit/strbuf_test \
 	tests/unit/strpool_test \
 	tests/unit/text_test \
-	tests/unit/vec_test \
-	tests/unit/xxh64_test
+	tests/unit/vec_test
 tests_unit_sorter_test_LDFLAGS = $(AM_LDFLAGS) -Wl,--wrap=open,--wrap=mkostemp,--wrap=pread,--wrap=pwrite

@@ -41,6 +41,4 @@ libftr_a_SOURCES += \
 	utils/base/text.c \
 	utils/base/text.h \
 	utils/base/vec.c \
-	utils/base/vec.h \
-	utils/base/xxh64.c \
-	utils/base/xxh64.h
+	utils/base/vec.h

@@ -125,7 +125,6 @@ libftr_a_SOURCES += \
 	utils/format/uftrace/pack_dir.h \
 	utils/format/uftrace/pack_file.c \
 	utils/format/uftrace/pack_file.h \
-	utils/format/uftrace/pack_frame.c \
 	utils/format/uftrace/pack_frame.h \
 	utils/format/uftrace/pack_layout.h \
 	utils/format/uftrace/pack_list.c \
@@ -186,3 +185,8 @@ libftr_a_SOURCES += \
 	utils/format/uftrace/write_room.c \
 	utils/format/uftrace/write_syscall.c \
 	utils/format/uftrace/write_syscall.h
+if HAVE_XXHASH
+libftr_a_SOURCES += utils/format/uftrace/pack_frame.c
+else
+libftr_a_SOURCES += utils/format/uftrace/pack_frame_none.c
+endif

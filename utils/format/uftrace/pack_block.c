@@ -160,7 +160,7 @@ static int64_t frames_zstd(struct ftr_packer *packer, size_t ops_nr, size_t rest
 /* Are @coded bytes, which are in frames of this packer's, little for @nr bytes of records? */
 static bool is_small(const struct ftr_packer *packer, size_t coded, size_t nr)
 {
-	return packer->aim == FTR_PACK_FAST && coded <= PACK_FRAME_CONTENT_MAX &&
+	return packer->aim == FTR_PACK_FAST && ftr_pack_frame_fits(coded) &&
 	       coded * CALL_BYTES <= nr * CALL_BYTES_SMALL;
 }
 
