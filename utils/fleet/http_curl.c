@@ -6,11 +6,11 @@
 #include "utils/fleet/http.h"
 
 #include <curl/curl.h>
-#include <dlfcn.h>
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "utils/base/optional_library.h"
 #include "utils/base/text.h"
 
 #define CONNECT_SECONDS 10L
@@ -29,10 +29,20 @@ struct calls {
 #undef MEMBER
 };
 
+#define ROW(name) { "curl_" #name, offsetof(struct calls, name) },
+static const struct ftr_optional_row library_rows[] = { CURL_CALLS(ROW) };
+
+static const struct ftr_optional_library library = {
+	.user	 = "a database",
+	.name	 = "libcurl.so.4",
+	.package = "libcurl4",
+	.rows	 = library_rows,
+	.row_nr	 = sizeof(library_rows) / sizeof(library_rows[0]),
+};
+
 struct ftr_http {
 	const struct ftr_http_server *server;
 	struct calls curl;
-	void *library;
 	CURL *easy;
 	struct ftr_strbuf answer;
 	char text[CURL_ERROR_SIZE];
@@ -42,21 +52,6 @@ struct ftr_http {
 static const unsigned passing_codes[] = {
 	3, 32, 159, 164, 202, 203, 209, 210, 236, 241, 242, 252, 279, 319, 425, 439,
 };
-
-static int library_load(struct ftr_http *http, struct ftr_err *err)
-{
-	http->library = dlopen("libcurl.so.4", RTLD_NOW);
-	if (http->library == NULL)
-		return ftr_err_set(err, ENOENT, "libcurl is missing (%s); install it with "
-				   "\"apt-get install libcurl4\"", dlerror());
-#define BIND(name) \
-	http->curl.name = (__typeof__(http->curl.name))dlsym(http->library, "curl_" #name); \
-	if (http->curl.name == NULL) \
-		return ftr_err_set(err, ENOSYS, "libcurl has no curl_" #name);
-	CURL_CALLS(BIND)
-#undef BIND
-	return 0;
-}
 
 struct ftr_http *ftr_http_new(const struct ftr_http_server *server, struct ftr_err *err)
 {
@@ -68,7 +63,7 @@ struct ftr_http *ftr_http_new(const struct ftr_http_server *server, struct ftr_e
 	}
 	http->server = server;
 	ftr_strbuf_init(&http->answer);
-	if (library_load(http, err) == 0) {
+	if (ftr_optional_library_load(&library, &http->curl, err) == 0) {
 		http->curl.global_init(CURL_GLOBAL_DEFAULT);
 		http->easy = http->curl.easy_init();
 		if (http->easy != NULL)

@@ -2,7 +2,6 @@
 /*
  * Scripts in Lua, run by LuaJIT.  It is loaded when it is first needed, as all that few use.
  */
-#include <dlfcn.h>
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -11,10 +10,10 @@
 #include <lua.h>
 #include <lualib.h>
 
+#include "utils/base/optional_library.h"
 #include "utils/base/strbuf.h"
 #include "utils/script/script.h"
 
-#define LIBRARY "libluajit-5.1.so.2"
 #define CONTEXT_KEYS 7
 
 #define LUA_CALLS(X) \
@@ -30,27 +29,22 @@ struct calls {
 #undef MEMBER
 };
 
+#define ROW(name) { #name, offsetof(struct calls, name) },
+static const struct ftr_optional_row library_rows[] = { LUA_CALLS(ROW) };
+
+static const struct ftr_optional_library library = {
+	.user	 = "a script in Lua",
+	.name	 = "libluajit-5.1.so.2",
+	.package = "libluajit-5.1-2",
+	.rows	 = library_rows,
+	.row_nr	 = sizeof(library_rows) / sizeof(library_rows[0]),
+};
+
 struct lua_script {
 	struct ftr_script base;		/* first: the engine's functions receive a pointer to it */
 	struct calls lua;
 	lua_State *state;
 };
-
-static int library_load(struct calls *lua, struct ftr_err *err)
-{
-	void *library = dlopen(LIBRARY, RTLD_NOW);
-
-	if (library == NULL)
-		return ftr_err_set(err, ENOENT, "LuaJIT is missing (%s); install it with "
-				   "\"apt-get install libluajit-5.1-2\"", dlerror());
-#define BIND(name) \
-	lua->name = (__typeof__(lua->name))dlsym(library, #name); \
-	if (lua->name == NULL) \
-		return ftr_err_set(err, ENOSYS, LIBRARY " has no " #name);
-	LUA_CALLS(BIND)
-#undef BIND
-	return 0;
-}
 
 static void pop(struct lua_script *self, int nr)
 {
@@ -141,7 +135,7 @@ static int find_callbacks(struct lua_script *self)
 static int lua_script_open(struct ftr_script *script, struct ftr_err *err)
 {
 	struct lua_script *self = (struct lua_script *)script;
-	int ret = library_load(&self->lua, err);
+	int ret = ftr_optional_library_load(&library, &self->lua, err);
 
 	if (ret < 0)
 		return ret;

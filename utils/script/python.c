@@ -7,7 +7,6 @@
 #define Py_LIMITED_API 0x03080000
 #include <Python.h>
 
-#include <dlfcn.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
@@ -15,6 +14,7 @@
 #include <string.h>
 
 #include "utils/base/istream.h"
+#include "utils/base/optional_library.h"
 #include "utils/base/strbuf.h"
 #include "utils/base/text.h"
 #include "utils/script/script.h"
@@ -62,34 +62,29 @@ struct python_script {
 
 /* ---- the library ---- */
 
+#define ROW(name) { #name, offsetof(struct calls, name) },
+static const struct ftr_optional_row library_rows[] = { PYTHON_CALLS(ROW) };
+
 /* That of the build, else the newest. */
-static void *library_open(void)
-{
-	char name[NAME_MAX_BYTES];
-	void *library = dlopen(FTR_LIBPYTHON, RTLD_NOW | RTLD_GLOBAL);
-
-	/* Global: modules in C are not linked with it. */
-	for (unsigned minor = VERSION_LAST; library == NULL && minor >= VERSION_FIRST; minor--) {
-		snprintf(name, sizeof(name), "libpython3.%u.so.1.0", minor);
-		library = dlopen(name, RTLD_NOW | RTLD_GLOBAL);
-	}
-	return library;
-}
-
 static int library_load(struct calls *py, struct ftr_err *err)
 {
-	void *library = library_open();
+	char name[NAME_MAX_BYTES];
+	struct ftr_optional_library library = {
+		.user	   = "a script in Python",
+		.name	   = FTR_LIBPYTHON,
+		.package   = "libpython3-dev",
+		.is_global = true,	/* modules in C are not linked with it */
+		.rows	   = library_rows,
+		.row_nr	   = sizeof(library_rows) / sizeof(library_rows[0]),
+	};
+	int ret = ftr_optional_library_load(&library, py, err);
 
-	if (library == NULL)
-		return ftr_err_set(err, ENOENT, FTR_LIBPYTHON " is missing; install it with "
-				   "\"apt-get install libpython3-dev\"");
-#define BIND(name) \
-	py->name = (__typeof__(py->name))dlsym(library, #name); \
-	if (py->name == NULL) \
-		return ftr_err_set(err, ENOSYS, "libpython has no " #name);
-	PYTHON_CALLS(BIND)
-#undef BIND
-	return 0;
+	library.name = name;
+	for (unsigned minor = VERSION_LAST; ret < 0 && minor >= VERSION_FIRST; minor--) {
+		snprintf(name, sizeof(name), "libpython3.%u.so.1.0", minor);
+		ret = ftr_optional_library_load(&library, py, NULL);
+	}
+	return ret;
 }
 
 /* ---- failures ---- */
