@@ -305,6 +305,28 @@ static void test_changed_by_clang(void **state)
 	ftr_value_module_fini(&module);
 }
 
+/* Another machine's, whose vector registers have numbers that no operation of their own stands for. */
+static void test_registers_by_number(void **state)
+{
+	static const char source[] =
+		"#define KEEP __attribute__((noinline))\n"
+		"int other(const char *);\n"
+		"static KEEP double second(double a, double b, float c)\n"
+		"{ return other(\"\") + b + c; }\n"
+		"static KEEP int used(int a, double b) { return other(\"\") + a + b; }\n"
+		"int first(int n) { return second(1, n, n) + used(n + 2, n); }\n";
+	struct ftr_value_module module;
+
+	if (!object_have("clang") || !object_have("aarch64-linux-gnu-ld"))
+		skip();
+	compile("vectors.c", source, "clang",
+		"--target=aarch64-linux-gnu -g -O2 -fPIC -shared -nostdlib", &module);
+	expect_line(ftr_strbuf_str(&module.functions), "second", 'A',
+		    "arg1/e:optimized,fparg1/64,fparg2/32");
+	expect_line(ftr_strbuf_str(&module.functions), "used", 'A', "arg1/i32,fparg1/64");
+	ftr_value_module_fini(&module);
+}
+
 struct words_row {
 	const char *words;
 	int ret;
@@ -478,6 +500,7 @@ int main(void)
 		cmocka_unit_test(test_c),
 		cmocka_unit_test(test_cxx),
 		cmocka_unit_test(test_changed_by_clang),
+		cmocka_unit_test(test_registers_by_number),
 		cmocka_unit_test(test_words),
 		cmocka_unit_test(test_words_of_32_bits),
 		cmocka_unit_test(test_exact),

@@ -3,8 +3,11 @@
 #include "utils/object/dwarf_place.h"
 
 #include <dwarf.h>
+#include <limits.h>
 
 #include "utils/object/dwarf_leaves.h"
+
+#define NO_REGISTER UINT_MAX
 
 /* What describes a place. */
 struct ops {
@@ -41,9 +44,14 @@ static bool counts_from_arguments(Dwarf_Die *function)
 	       base.v[0].atom == DW_OP_call_frame_cfa;
 }
 
-static bool is_register(const Dwarf_Op *op)
+/* The register that @op says it is, by DWARF's numbers; NO_REGISTER: it says another thing. */
+static unsigned register_of(const Dwarf_Op *op)
 {
-	return op->atom >= DW_OP_reg0 && op->atom <= DW_OP_reg31;
+	if (op->atom == DW_OP_regx)
+		return op->number < NO_REGISTER ? (unsigned)op->number : NO_REGISTER;
+	if (op->atom < DW_OP_reg0 || op->atom > DW_OP_reg31)
+		return NO_REGISTER;
+	return op->atom - DW_OP_reg0;
 }
 
 /* At an offset from a register. */
@@ -55,7 +63,9 @@ static bool is_based(const Dwarf_Op *op)
 static bool is_register_at(const struct ftr_callconv *callconv, const Dwarf_Op *op,
 			   const struct ftr_place *place)
 {
-	return is_register(op) && callconv->is_register(place, op->atom - DW_OP_reg0);
+	unsigned nr = register_of(op);
+
+	return nr != NO_REGISTER && callconv->is_register(place, nr);
 }
 
 /* The register of arguments that DWARF calls @nr; NULL: it is none. */
@@ -84,14 +94,15 @@ static bool registers_read(const struct ftr_callconv *callconv, const struct ops
 		wanted += places->v[k].bytes;
 	places->nr = 0;
 	while (i < ops->nr && places->nr < FTR_PLACES_MAX) {
-		const struct ftr_register_name *found =
-			register_find(callconv, ops->v[i].atom - DW_OP_reg0);
+		const struct ftr_register_name *found = register_find(callconv,
+								      register_of(&ops->v[i]));
 		bool is_piece = i + 1 < ops->nr && ops->v[i + 1].atom == DW_OP_piece;
 
 		if (found == NULL || (!is_piece && ops->nr != 1))
 			return false;
 		places->v[places->nr++] = (struct ftr_place){
-			found->kind, found->nr,
+			found->kind,
+			found->nr,
 			is_piece ? (uint32_t)ops->v[i + 1].number : bytes,
 		};
 		read += places->v[places->nr - 1].bytes;
@@ -107,7 +118,7 @@ enum ftr_dwarf_place ftr_dwarf_place(const struct ftr_callconv *callconv, Dwarf_
 	struct ops ops;
 	int64_t offset;
 
-	if (!ops_at_entry(function, param, DW_AT_location, &ops))	/* it is not used */
+	if (!ops_at_entry(function, param, DW_AT_location, &ops)) /* it is not used */
 		return ftr_dwarf_is_flag(function, DW_AT_external) ? FTR_DWARF_PLACE_UNTOLD :
 								     FTR_DWARF_PLACE_UNKNOWN;
 	if (ops.v[0].atom != DW_OP_fbreg)
@@ -117,7 +128,7 @@ enum ftr_dwarf_place ftr_dwarf_place(const struct ftr_callconv *callconv, Dwarf_
 		return FTR_DWARF_PLACE_UNTOLD;
 	offset = (int64_t)ops.v[0].number;
 	if (offset < 0 && places->v[0].bytes != callconv->word_bytes)
-		return FTR_DWARF_PLACE_UNTOLD;	/* a copy, as all code has that is not optimised */
+		return FTR_DWARF_PLACE_UNTOLD; /* a copy, as all code has that is not optimised */
 	if (offset < 0 || offset > UINT16_MAX - callconv->word_bytes)
 		return FTR_DWARF_PLACE_UNKNOWN;
 	places->v[0].kind = FTR_PLACE_STACK;
@@ -172,7 +183,7 @@ bool ftr_dwarf_is_optimized_out(Dwarf_Die *function, Dwarf_Die *param)
 	Dwarf_Addr entry;
 	struct ops ops;
 
-	if (dwarf_entrypc(function, &entry) != 0)	/* a declaration */
+	if (dwarf_entrypc(function, &entry) != 0) /* a declaration */
 		return false;
 	return !dwarf_hasattr(param, DW_AT_location) ||
 	       (ops_at_entry(function, param, DW_AT_location, &ops) && is_constant(&ops.v[0]));
@@ -211,5 +222,6 @@ bool ftr_dwarf_is_at(const struct ftr_callconv *callconv, Dwarf_Die *function, D
 		return is_pointed_at(callconv, param, places);
 	if (ops.v[ops.nr - 1].atom == DW_OP_piece)
 		return are_pieces_at(callconv, &ops, places);
-	return !is_register(&ops.v[0]) || is_register_at(callconv, &ops.v[0], &places->v[0]);
+	return register_of(&ops.v[0]) == NO_REGISTER ||
+	       is_register_at(callconv, &ops.v[0], &places->v[0]);
 }
