@@ -45,15 +45,17 @@ e2e_both_first_tests = \
 	tests/e2e/attach.py \
 	tests/e2e/record.py
 e2e_both_more_tests = \
+	tests/e2e/patched.py \
+	tests/e2e/plain.py
+# ... which calls, and what of them: by programs of several compilers, whatever the runtime was compiled by.
+e2e_chosen_tests = \
 	tests/e2e/filters.py \
 	tests/e2e/libcalls.py \
 	tests/e2e/native_stacks.py \
-	tests/e2e/patched.py \
-	tests/e2e/plain.py \
 	tests/e2e/threads.py \
 	tests/e2e/values.py \
 	tests/e2e/values_random.py
-e2e_both_tests = $(e2e_both_more_tests) $(e2e_both_first_tests)
+e2e_both_tests = $(e2e_both_more_tests) $(e2e_chosen_tests) $(e2e_both_first_tests)
 # Of the recorder, and what it knows of programs.
 e2e_recorder_first_tests = \
 	tests/e2e/control.py \
@@ -102,7 +104,7 @@ e2e_tests = $(reading_tests) $(e2e_runtime_tests) $(e2e_both_tests) $(e2e_record
 # Where nothing can be recorded.
 foreign_tests = tests/e2e/foreign.py
 EXTRA_DIST += $(foreign_tests)
-test_areas += reading_first_tests reading_more_tests e2e_runtime_tests e2e_both_first_tests e2e_both_more_tests \
+test_areas += reading_first_tests reading_more_tests e2e_runtime_tests e2e_both_first_tests e2e_both_more_tests e2e_chosen_tests \
 	e2e_recorder_first_tests e2e_recorder_more_tests foreign_tests
 if HAVE_PYTHON
 if HAVE_TRACING_TESTS

@@ -1,4 +1,5 @@
 # SPDX-License-Identifier: MIT
+fuzz_tests =
 # One driver for every format of the table that is read.
 fuzz_sources = \
 	tests/fuzz/etrace_extra.c \
@@ -18,18 +19,20 @@ tests_fuzz_replay_SOURCES = $(fuzz_sources) tests/fuzz/driver.c
 tests_fuzz_replay_LDADD = $(FTR_LIBS)
 # Where ftr records: emulated, on another machine's behalf, it takes ten minutes and finds nothing else.
 if HAVE_TRACING_TESTS
-TESTS += tests/fuzz/replay
+fuzz_tests += tests/fuzz/replay
 endif
 
 check_PROGRAMS += tests/fuzz/values
 tests_fuzz_values_SOURCES = tests/fuzz/fuzz.h tests/fuzz/outcome.c tests/fuzz/values.c
 tests_fuzz_values_LDADD = $(FTR_LIBS)
-TESTS += tests/fuzz/values
+fuzz_tests += tests/fuzz/values
 
 check_PROGRAMS += tests/fuzz/rules
 tests_fuzz_rules_SOURCES = tests/fuzz/fuzz.h tests/fuzz/rules.c
 tests_fuzz_rules_LDADD = $(FTR_LIBS)
-TESTS += tests/fuzz/rules
+fuzz_tests += tests/fuzz/rules
+TESTS += $(fuzz_tests)
+test_areas += fuzz_tests
 EXTRA_DIST += \
 	tests/fuzz/corpus/debuginfo \
 	tests/fuzz/corpus/etrace \

@@ -165,7 +165,8 @@ static void make(uint64_t *seed, struct made *made, uint64_t *time_ns)
 /* Pages, one behind the other. */
 static void store(struct ftr_kbuf *kbuf, uint8_t **pages, size_t *nr)
 {
-	*pages = realloc(*pages, (*nr + 1) * FTR_KBUF_PAGE_BYTES);
+	if ((*nr & (*nr - 1)) == 0)		/* full: as much again */
+		*pages = realloc(*pages, (*nr == 0 ? 1 : 2 * *nr) * FTR_KBUF_PAGE_BYTES);
 	assert_non_null(*pages);
 	memcpy(*pages + *nr * FTR_KBUF_PAGE_BYTES, ftr_kbuf_take(kbuf), FTR_KBUF_PAGE_BYTES);
 	++*nr;

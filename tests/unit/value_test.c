@@ -305,7 +305,7 @@ static void test_changed_by_clang(void **state)
 	ftr_value_module_fini(&module);
 }
 
-/* Another machine's, whose vector registers have numbers that no operation of their own stands for. */
+/* Another machine's, whose vector registers no operation of their own stands for. */
 static void test_registers_by_number(void **state)
 {
 	static const char source[] =
