@@ -22,6 +22,8 @@
 /* The kernel has it stopped at the instruction that is to be done again. */
 #define FTR_ARCH_CALL_BEHIND 0u
 
+#define FTR_ARCH_CALL_PUSHES 0
+
 #define FTR_ARCH_WAITING_CALLS
 #define FTR_ARCH_BROKEN_CALLS
 

@@ -21,6 +21,9 @@
 /* A thread that is to make its system call again is stopped so far behind where that is. */
 #define FTR_ARCH_CALL_BEHIND 2u
 
+/* Does a call move the stack pointer, also that of a function which calls nothing itself? */
+#define FTR_ARCH_CALL_PUSHES 1
+
 /* Of those that only older machines have: calls that wait; calls that a stop ends with EINTR. */
 #define FTR_ARCH_WAITING_CALLS SYS_poll, SYS_select, SYS_epoll_wait, SYS_pause,
 #define FTR_ARCH_BROKEN_CALLS SYS_epoll_wait,

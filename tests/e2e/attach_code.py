@@ -37,7 +37,8 @@ class AttachCode(attaching.Test):
                 build("attach_code.c", f"{program}-xray", "-O1", define, "-fxray-instrument",
                       "-fxray-instruction-threshold=1", compiler=["clang"])
         build("attach_library.c", "libattached.so", "-O1", "-shared", "-fPIC")
-        build("attach_code.c", "code-library", "-O1", "-DLIBRARY", "-Wl,--no-as-needed", f"{os.getcwd()}/libattached.so")
+        build("attach_code.c", "code-library.o", "-O1", "-DLIBRARY", "-c")
+        subprocess.run([*harness.CC, "-o", "code-library", "code-library.o", f"{os.getcwd()}/libattached.so", "-lpthread"], check=True)
         build("attach_fault.c", "fault.so", "-shared", "-fPIC")
 
     def names(self):
@@ -45,6 +46,10 @@ class AttachCode(attaching.Test):
         if os.path.exists("code-xray"):
             names.append("xray")
         return names + ["plain"] if self.has_decoder() else names
+
+    def names_with_midst(self):
+        """Where one instruction is replaced there is none."""
+        return [name for name in self.names() if IS_X86 or name != "plain"]
 
     def has_decoder(self):
         return "without a decoder" not in self.ftr("record", "-d", "probe", "-P", ".", "true").stderr
@@ -116,8 +121,7 @@ class AttachCode(attaching.Test):
 
     def test_thread_in_first_instructions(self):
         """It stays there: its function is left.  It goes on: the function is patched."""
-        # Where one instruction is replaced there is no midst.
-        for name in set(self.names()) & ({"entries", "plain"} if IS_X86 else {"entries"}):
+        for name in set(self.names_with_midst()) & {"entries", "plain"}:
             with self.subTest(name):
                 child = self.start(name, *ALL, "held")
                 before = code(child.pid)
@@ -135,7 +139,7 @@ class AttachCode(attaching.Test):
 
     def test_parked_in_first_instructions(self):
         """A coroutine stays there, on a stack that no thread is on: its function is left until it goes on."""
-        for name in set(self.names()) & {"entries", "plain"}:
+        for name in set(self.names_with_midst()) & {"entries", "plain"}:
             with self.subTest(name):
                 child = self.start(name, *ALL, "parked", program="stale")
                 before = code(child.pid)
@@ -168,7 +172,7 @@ class AttachCode(attaching.Test):
 
     def test_words_below_unknown_code(self):
         """Where a thread's stack cannot be unwound to its end every word counts."""
-        for name in self.names():
+        for name in self.names_with_midst():
             with self.subTest(name):
                 child = self.start(name, *ALL, "unknown", program="stale")
                 before = code(child.pid)

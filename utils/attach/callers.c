@@ -24,6 +24,7 @@ struct walk {
 	bool is_learning;
 	unw_cursor_t cursor;
 	uint64_t ip, sp;
+	bool is_leaf;			/* this frame's function has no call under way */
 	struct ftr_place_range range;	/* of the code that the information of this frame is for */
 	FTR_VEC(uint64_t) handlers;	/* where the return addresses of those on the way are */
 	bool is_handler_missed;
@@ -121,11 +122,14 @@ static bool is_left_from_ours(const struct walk *walk, uint64_t sp)
 	return true;
 }
 
+/* A function that calls others keeps on the stack where it returns to. */
 static bool is_left_from_function(const struct walk *walk, uint64_t sp)
 {
+	bool has_frame = FTR_ARCH_CALL_PUSHES || !walk->is_leaf;
 	uint8_t code[8];
 
-	if (walk->sp == sp || !is_on_one_stack(walk, sp, walk->sp) || !is_code(walk, walk->ip))
+	if ((walk->sp == sp && has_frame) || !is_on_one_stack(walk, sp, walk->sp) ||
+	    !is_code(walk, walk->ip))
 		return false;
 	address_take(walk, walk->ip);
 	if (ftr_place_is_ours(walk->places, walk->ip))
@@ -145,16 +149,19 @@ static bool is_left_from_handler(struct walk *walk, uint64_t sp)
 	return true;
 }
 
-/* 1: there is a caller; 0: that was the first function; -1: nothing is known of it. */
+/*
+ * 1: there is a caller; 0: that was the first function; -1: nothing is known of it.  Where handlers
+ * return to is known by itself: the vdso may have no information for it.
+ */
 static int step(struct walk *walk)
 {
 	uint64_t sp = walk->sp;
 	bool is_ours = ftr_place_is_ours(walk->places, walk->ip), is_handler, is_left;
 	int ret;
 
-	if (!information_find(walk))
-		return -1;
 	is_handler = unw_is_signal_frame(&walk->cursor) > 0;
+	if (!(is_handler && walk->ip == walk->places->comeback) && !information_find(walk))
+		return -1;
 	ret = unw_step(&walk->cursor);
 	if (ret <= 0)
 		return ret < 0 ? -1 : 0;
@@ -162,6 +169,7 @@ static int step(struct walk *walk)
 		return -1;
 	is_left = is_handler ? is_left_from_handler(walk, sp) :
 		  is_ours ? is_left_from_ours(walk, sp) : is_left_from_function(walk, sp);
+	walk->is_leaf = is_handler;
 	return is_left ? 1 : -1;
 }
 
@@ -209,6 +217,7 @@ static bool callers_walk(struct walk *walk)
 	if (!position_read(walk) || !ours_take(walk, walk->sp, walk->sp))
 		return false;
 	sp = walk->sp;
+	walk->is_leaf = true;
 	interrupted_take(walk);
 	for (frames = 0; ret > 0 && frames < FRAMES_MAX; frames++)
 		ret = step(walk);

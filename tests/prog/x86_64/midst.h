@@ -4,7 +4,12 @@
  * called with each step of a call of it.
  */
 #define MIDST 5			/* bytes that a jump takes */
+#define MIDST_AT 1
 #define TRAP_FLAG 0x100
+
+/* sub $8, %rsp; call *%rdi; add $8, %rsp; ret: code that nobody has information about */
+#define MIDST_CALLER 0x48, 0x83, 0xec, 0x08, 0xff, 0xd7, 0x48, 0x83, 0xc4, 0x08, 0xc3
+
 #define MIDST_CALL(function, arg) __extension__ ({ \
 	__asm__ volatile("pushfq; orq %0, (%%rsp); popfq" : : "i"(TRAP_FLAG) : "cc", "memory"); \
 	function(arg); \
