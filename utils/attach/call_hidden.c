@@ -184,6 +184,15 @@ static bool has_limit(const struct user_regs_struct *regs)
 	}
 }
 
+/* At its call, or behind it as the time is over: its callers are the same, who hold no lock. */
+static bool is_in_or_behind(const struct user_regs_struct *now, const struct user_regs_struct *was)
+{
+	uint64_t passed = ftr_arch_regs_ip(now) - ftr_arch_regs_ip(was);
+
+	return (passed == 0 || passed == sizeof(uint32_t)) &&
+	       ftr_arch_regs_sp(now) == ftr_arch_regs_sp(was);
+}
+
 /*
  * Let go, it makes its call again, or restart_syscall, as the kernel knows; and is stopped there.
  * In between it is in the hands of the kernel alone, whenever we die.
@@ -214,8 +223,7 @@ int ftr_call_settle(pid_t tid)
 		       WSTOPSIG(status) != (SIGTRAP | 0x80) ? WSTOPSIG(status) : 0);
 	}
 	return WSTOPSIG(status) == SIGTRAP && ftr_arch_regs_get(tid, &now) &&
-	       ftr_arch_regs_ip(&now) == ftr_arch_regs_ip(&regs) &&
-	       ftr_arch_regs_sp(&now) == ftr_arch_regs_sp(&regs) ? 0 : -EAGAIN;
+	       is_in_or_behind(&now, &regs) ? 0 : -EAGAIN;
 }
 
 /* Who comes back from a handler has nothing that restart_syscall could go on with. */
