@@ -56,7 +56,7 @@ class Attach(attaching.Test):
         self.assertEqual(child.stdout.readline(), "ready\n")
         recorder = self.start_program(FTR, "record", "-p", str(child.pid), "-d", "data")
         self.wait_for(lambda: recorder.poll() is not None or self.has_begun("data"))
-        time.sleep(0.3)         # until its tables are hooked
+        harness.pause(0.3)      # until its tables are hooked
         child.send_signal(signal.SIGUSR1)
         self.assertEqual(child.stdout.readline(), "done\n")
         self.wait_for(lambda: self.has_calls("data"))

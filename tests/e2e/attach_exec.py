@@ -7,7 +7,6 @@ import signal
 import subprocess
 import sys
 import threading
-import time
 import unittest
 
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "../lib"))
@@ -72,7 +71,7 @@ class AttachExec(attaching.Test):
         """Attached, also where it makes no call until it is asked."""
         recorder = self.start_program(FTR, "record", "-v", "-p", str(child.pid), "-d", data, "--max-size=100M", *options)
         self.wait_for(lambda: recorder.poll() is not None or "SESS" in open(f"{data}/task.txt", encoding="ascii").read())
-        time.sleep(0.3)         # until its tables are hooked
+        harness.pause(0.3)      # until its tables are hooked
         return recorder
 
     def test_every_way(self):

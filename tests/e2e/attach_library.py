@@ -15,7 +15,7 @@ from attaching import code, mappings
 from harness import build
 
 KINDS = {"pg": ["-pg"], "entries": ["-fpatchable-function-entry=5"], "cyg": ["-finstrument-functions"],
-         "plain": ["-fcf-protection=none"]}
+         "plain": attaching.NO_LANDING}
 CALLS = {"sym": "dlsym", "version": "dlvsym", "table": "nothing but dlopen"}
 ROUNDS = harness.storms(4, short=2)
 
@@ -68,7 +68,7 @@ class AttachLibrary(attaching.Test):
             return False
         with open(f"{data}/task.txt", encoding="ascii") as file:
             is_there = "SESS" in file.read()
-        time.sleep(0.3)
+        harness.pause(0.3)
         return is_there
 
     def library_code(self, pid, kind):
@@ -165,7 +165,7 @@ class AttachLibrary(attaching.Test):
         self.leave(self.record(child, "waits", "first"))
         self.ask(child, "waiting")
         recorder = self.start_program(harness.FTR, "record", "-p", str(child.pid), "-d", "killed", "-P", "^library_")
-        time.sleep(0.7)     # until its thread waits for the dynamic linker
+        harness.pause(0.7)     # until its thread waits for the dynamic linker
         self.assertIsNone(recorder.poll())
         recorder.kill()
         recorder.communicate()

@@ -5,7 +5,6 @@ import os
 import shutil
 import signal
 import sys
-import time
 
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "../lib"))
 import attaching
@@ -19,7 +18,7 @@ class AttachSwitch(attaching.Test):
     @classmethod
     def set_up_class(cls):
         for name, flags in BUILDS.items():
-            build("attach_switch.c", f"switch-{name}", "-O2", "-fcf-protection=none", *flags)
+            build("attach_switch.c", f"switch-{name}", "-O2", *attaching.NO_LANDING, *flags)
 
     def start(self, name):
         child = self.start_program(f"./switch-{name}")
@@ -35,7 +34,7 @@ class AttachSwitch(attaching.Test):
         shutil.rmtree("data", ignore_errors=True)
         recorder = self.start_program(harness.FTR, "record", "-p", str(child.pid), "-d", "data", "-P", ".")
         self.wait_for(lambda: recorder.poll() is not None or self.has_session())
-        time.sleep(0.5)
+        harness.pause(0.5)
         return recorder
 
     @staticmethod

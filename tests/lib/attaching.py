@@ -9,6 +9,7 @@ import harness
 from harness import FTR
 
 IS_X86 = platform.machine() == "x86_64"
+NO_LANDING = ["-fcf-protection=none"] if IS_X86 else []
 FENTRY = ["-pg", "-mfentry"] if IS_X86 else ["-pg"]
 
 

@@ -64,7 +64,8 @@ CC = os.environ.get("CC", "gcc").split()
 CXX = os.environ.get("CXX", "g++").split()
 TELLS_FROM_S = float(os.environ.get("FTR_TEST_TELLS", 5))
 USERS_OF_PROCESSORS = (resource.RUSAGE_SELF, resource.RUSAGE_CHILDREN)
-TIMEOUT = 180       # finds what hangs; says nothing about how long anything should take
+SLOWNESS = int(os.environ.get("FTR_TEST_SLOWNESS", 1))      # of a machine that is emulated, say
+TIMEOUT = 180 * SLOWNESS        # finds what hangs; says nothing about how long anything should take
 SKIP = 77
 # AddressSanitizer, in ftr, refuses a library of the test before its own, but for this.
 ASAN_BEHIND = ":".join(filter(None, [os.environ.get("ASAN_OPTIONS"), "verify_asan_link_order=0"]))
@@ -93,6 +94,11 @@ def few(items, short):
     """All of the items, or so many of them, from the first to the last, where time is short."""
     items = list(items)
     return [items[i * len(items) // short] for i in range(short)] if IS_SHORT and short < len(items) else items
+
+
+def pause(seconds):
+    """For something that does not show, or so that something has time to happen."""
+    time.sleep(seconds * SLOWNESS)
 
 
 KEPT = os.environ.get("FTR_TEST_KEPT")      # what compilers made in one build's tests, for those of another
