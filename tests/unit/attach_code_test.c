@@ -2,6 +2,7 @@
 /* Code of another process is changed and put back, but for what it stands in. */
 #include "tests/unit/unit.h"
 
+#include <errno.h>
 #include <sched.h>
 #include <signal.h>
 #include <string.h>
@@ -257,6 +258,18 @@ static void test_stack_that_is_not_mapped(void **state)
 	ftr_image_fini(&image);
 }
 
+/* Whoever leaves it has nothing to put back, and says nothing of this. */
+static void test_process_that_has_ended(void **state)
+{
+	struct ftr_image image;
+	struct ftr_err err = { 0 };
+
+	child_start(NULL);
+	kill(child, SIGKILL);
+	waitpid(child, NULL, 0);
+	assert_int_equal(ftr_image_load(&image, child, &err), -ESRCH);
+}
+
 struct noted {
 	uint64_t at, ip;
 };
@@ -307,7 +320,7 @@ int main(void)
 		TEST(test_other_code), TEST(test_thread_in_the_midst),
 		TEST(test_thread_between_step_and_jump),
 		TEST(test_stack_that_a_handler_has_interrupted),
-		TEST(test_stack_that_is_not_mapped),
+		TEST(test_stack_that_is_not_mapped), TEST(test_process_that_has_ended),
 		TEST(test_thread_that_comes_back_from_a_handler),
 	};
 

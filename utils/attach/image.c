@@ -40,6 +40,8 @@ int ftr_image_load(struct ftr_image *image, int32_t pid, struct ftr_err *err)
 	*image = (struct ftr_image){ .pid = pid };
 	snprintf(name, sizeof(name), "/proc/%d/maps", pid);
 	file = fopen(name, "re");
+	if (file == NULL && errno == ENOENT)
+		return ftr_err_set(err, ESRCH, "process %d has ended", pid);
 	if (file == NULL)
 		return ftr_err_set(err, errno, "%s: %s", name, strerror(errno));
 	while (ret == 0 && fgets(line, sizeof(line), file) != NULL)
