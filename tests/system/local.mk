@@ -3,6 +3,11 @@
 # and seccomp.  Run there, by its compiler.
 system_tests = \
 	tests/e2e/attach.py \
+	tests/e2e/attach_code.py \
+	tests/e2e/attach_events.py \
+	tests/e2e/attach_exec.py \
+	tests/e2e/attach_library.py \
+	tests/e2e/attach_switch.py \
 	tests/unit/attach_code_test \
 	tests/unit/remote_aarch64_test \
 	tests/e2e/events.py \
