@@ -1,5 +1,4 @@
 # SPDX-License-Identifier: MIT
-fuzz_tests =
 # One driver for every format of the table that is read.
 fuzz_sources = \
 	tests/fuzz/etrace_extra.c \
@@ -19,20 +18,18 @@ tests_fuzz_replay_SOURCES = $(fuzz_sources) tests/fuzz/driver.c
 tests_fuzz_replay_LDADD = $(FTR_LIBS)
 # Where ftr records: emulated, on another machine's behalf, it takes ten minutes and finds nothing else.
 if HAVE_TRACING_TESTS
-fuzz_tests += tests/fuzz/replay
+TESTS += tests/fuzz/replay
 endif
 
 check_PROGRAMS += tests/fuzz/values
 tests_fuzz_values_SOURCES = tests/fuzz/fuzz.h tests/fuzz/outcome.c tests/fuzz/values.c
 tests_fuzz_values_LDADD = $(FTR_LIBS)
-fuzz_tests += tests/fuzz/values
+TESTS += tests/fuzz/values
 
 check_PROGRAMS += tests/fuzz/rules
 tests_fuzz_rules_SOURCES = tests/fuzz/fuzz.h tests/fuzz/rules.c
 tests_fuzz_rules_LDADD = $(FTR_LIBS)
-fuzz_tests += tests/fuzz/rules
-TESTS += $(fuzz_tests)
-test_areas += fuzz_tests
+TESTS += tests/fuzz/rules
 EXTRA_DIST += \
 	tests/fuzz/corpus/debuginfo \
 	tests/fuzz/corpus/etrace \
