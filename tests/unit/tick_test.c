@@ -94,6 +94,19 @@ static void counter_set_back_begins_anew(void **state)
 	ftr_tick_map_fini(&map);
 }
 
+/* Where ticks are the clock's time: that is another matter than the counter. */
+static void clock_of_ticks_set_back_stands_still(void **state)
+{
+	struct ftr_tick_map map;
+
+	ftr_tick_map_init(&map, true);
+	assert_true(ftr_tick_map_add(&map, 2000, 2000));
+	assert_true(ftr_tick_map_add(&map, 1000, 1000));
+	assert_int_equal(ftr_tick_map_last(&map).ns, 2000);
+	assert_int_equal(ftr_tick_map_ns(&map, 1500), 1500);
+	ftr_tick_map_fini(&map);
+}
+
 /* A slow counter beside a fast clock, and hours of pairs: never backwards. */
 static void never_decreases_when_thinned(void **state)
 {
@@ -138,6 +151,7 @@ int main(void)
 		cmocka_unit_test(outside_is_the_nearest_pair),
 		cmocka_unit_test(clock_set_back_stands_still),
 		cmocka_unit_test(counter_set_back_begins_anew),
+		cmocka_unit_test(clock_of_ticks_set_back_stands_still),
 		cmocka_unit_test(never_decreases_when_thinned),
 		cmocka_unit_test(identity_passes_through),
 	};

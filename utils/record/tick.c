@@ -41,9 +41,9 @@ static void map_thin(struct ftr_tick_map *map)
 bool ftr_tick_map_add(struct ftr_tick_map *map, uint64_t tick, uint64_t ns)
 {
 	struct ftr_tick_pair last = ftr_tick_map_last(map);
-	bool is_back = tick < last.tick;
+	bool is_back = tick < last.tick && !map->is_identity;
 
-	if (map->nr != 0 && tick == last.tick)
+	if (map->nr != 0 && tick <= last.tick && !is_back)
 		return true;
 	if (is_back)
 		map->nr = 0;

@@ -41,8 +41,8 @@ void ftr_tick_map_fini(struct ftr_tick_map *map);
 
 /*
  * Add the newest pair.  A clock that was set back stands still.  When room is short the older half
- * of the pairs is thinned out.  False: the counter was set back, which is what happens to a virtual
- * machine that goes on elsewhere; all pairs before are forgotten.
+ * of the pairs is thinned out.  False: the counter, not the clock, was set back, which is what
+ * happens to a virtual machine that goes on elsewhere; all pairs before are forgotten.
  */
 bool ftr_tick_map_add(struct ftr_tick_map *map, uint64_t tick, uint64_t ns);
 
