@@ -25,7 +25,8 @@ recorder_programs = \
 	tests/prog/sdt_sites.c \
 	tests/prog/threads.c \
 	tests/prog/untraced.c \
-	tests/prog/vfork.c
+	tests/prog/vfork.c \
+	tests/prog/vfork_threads.c
 # Of the runtime in them.
 runtime_programs = \
 	tests/prog/creators.c \

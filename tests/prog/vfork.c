@@ -1,16 +1,15 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * Children that run in their parent's memory while it waits: each is a task of its own, also one
- * on a stack of its own, one made by such a child, or in a thread.
+ * on a stack of its own, or one made by such a child.
  *
  * again: --no-libcall --estimate-return
  * again: --nest-libcall
  * again: -b 4K
- * expect-calls: in_child 2058
- * expect-calls: in_parent 66
+ * expect-calls: in_child 2018
+ * expect-calls: in_parent 26
  */
 #define _GNU_SOURCE
-#include <pthread.h>
 #include <sched.h>
 #include <signal.h>
 #include <stdio.h>
@@ -19,8 +18,6 @@
 #include <unistd.h>
 
 #define NOINLINE __attribute__((noinline, noclone))
-#define THREADS 4
-#define ROUNDS 10
 
 NOINLINE int in_child(int n)
 {
@@ -143,36 +140,11 @@ NOINLINE int forks_in_child(int n)
 	return in_parent(status_of(pid));
 }
 
-static void *in_thread(void *arg)
-{
-	long n = (long)arg, sum = 0;
-
-	for (int i = 0; i < ROUNDS; i++)
-		sum += directly((int)n + i);
-	return (void *)sum;
-}
-
-static long in_threads(void)
-{
-	pthread_t threads[THREADS];
-	long total = 0;
-	void *sum;
-
-	for (long i = 0; i < THREADS; i++)
-		pthread_create(&threads[i], NULL, in_thread, (void *)i);
-	for (int i = 0; i < THREADS; i++) {
-		pthread_join(threads[i], &sum);
-		total += (long)sum;
-	}
-	return total;
-}
-
 int main(void)
 {
 	printf("%d %d %d\n", directly(1), directly(2), deeper(3));
 	printf("%d %d %d\n", by_tail(4), nested(5), on_its_stack(6));
 	printf("%d %d\n", killed(), forks_in_child(7));
-	printf("%ld\n", in_threads());
 	for (int i = 0; i < 9; i++)
 		in_parent(directly(i));
 	return 0;
