@@ -4,8 +4,8 @@
 
 /*
  * By definition: each counts what the one counter of the system counts (Arm Architecture Reference
- * Manual for A-profile, D12.1.2, "The system counter").  Where a processor reads it wrong, the
- * kernel reads it for the program.
+ * Manual for A-profile, "The Generic Timer").  Where a processor reads it wrong, the kernel reads
+ * it for the program.
  */
 bool ftr_arch_ticks_agree_aarch64(void)
 {

@@ -3,7 +3,7 @@
  * Whether the time stamp counter is the same on all processors: where the kernel counts time by it,
  * itself or as the hypervisor tells it to.  Layouts: the kernel's
  * Documentation/virt/kvm/x86/msr.rst (MSR_KVM_SYSTEM_TIME_NEW; Xen has the same), and the
- * Hypervisor Top-Level Functional Specification (12.7.3, "Partition Reference TSC Page").
+ * Hypervisor Top-Level Functional Specification ("Partition Reference Time Enlightenment").
  */
 #include "arch/x86_64/ticks.h"
 

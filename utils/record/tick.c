@@ -41,18 +41,20 @@ static void map_thin(struct ftr_tick_map *map)
 bool ftr_tick_map_add(struct ftr_tick_map *map, uint64_t tick, uint64_t ns)
 {
 	struct ftr_tick_pair last = ftr_tick_map_last(map);
-	bool is_back = tick < last.tick && !map->is_identity;
+	bool is_back = tick < last.tick && !map->is_identity, is_first = !map->was_set_back;
 
 	if (map->nr != 0 && tick <= last.tick && !is_back)
 		return true;
-	if (is_back)
+	if (is_back) {
 		map->nr = 0;
+		map->was_set_back = true;
+	}
 	if (map->nr == FTR_TICK_PAIRS_MAX)
 		map_thin(map);
 	if (ns < last.ns)
 		ns = last.ns;
 	map->pairs[map->nr++] = (struct ftr_tick_pair){ tick, ns };
-	return !is_back;
+	return !(is_back && is_first);
 }
 
 struct ftr_tick_pair ftr_tick_map_last(const struct ftr_tick_map *map)

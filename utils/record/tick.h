@@ -22,6 +22,7 @@ struct ftr_tick_pair {
 struct ftr_tick_map {
 	struct ftr_tick_pair *pairs;	/* (owned) rising; FTR_TICK_PAIRS_MAX of room */
 	size_t nr;
+	bool was_set_back;		/* the counter, once at least */
 	bool is_identity; /* ticks are nanoseconds; pairs, if any, only say how late it is */
 };
 
@@ -41,8 +42,8 @@ void ftr_tick_map_fini(struct ftr_tick_map *map);
 
 /*
  * Add the newest pair.  A clock that was set back stands still.  When room is short the older half
- * of the pairs is thinned out.  False: the counter, not the clock, was set back, which is what
- * happens to a virtual machine that goes on elsewhere; all pairs before are forgotten.
+ * of the pairs is thinned out.  Where the counter is set back, which happens to a virtual machine
+ * that goes on elsewhere, all pairs before are forgotten.  False: it was, for the first time.
  */
 bool ftr_tick_map_add(struct ftr_tick_map *map, uint64_t tick, uint64_t ns);
 
