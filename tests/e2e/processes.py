@@ -112,26 +112,32 @@ class Vfork(Recording):
         return {int(tid) for tid in re.findall(r"\[ *(\d+)\] \| +%s\(" % func, replay)}
 
     def test_tasks(self):
+        self.check("vfork.c", "1 2 3\n4 6 6\n9 7\n", parents=1, forks=19)
+
+    def test_of_threads(self):
+        self.check("vfork_threads.c", "240\n", parents=4, forks=40)
+
+    def check(self, source, output, parents, forks):
         for flags in (["-pg", "-O2"], ["-pg", "-mfentry", "-O2"]):
             for options in (["--no-libcall"], []):
                 with self.subTest(flags=flags, options=options):
-                    build("vfork.c", "vforks", "-DTAIL_CALL", *flags)
+                    build(source, "vforks", "-DTAIL_CALL", "-pthread", *flags)
                     run = self.ftr("record", "-d", "d", "--no-event", *options, "./vforks")
                     self.assertEqual((run.returncode, run.stderr), (0, ""))
-                    self.assertEqual(run.stdout, "1 2 3\n4 6 6\n9 7\n240\n")
-                    self.check()
+                    self.assertEqual(run.stdout, output)
+                    self.check_tasks(parents, forks)
                     shutil.rmtree("d")
 
-    def check(self):
+    def check_tasks(self, parents, forks):
         trace = Trace("d")
-        forks = [re.search(r"pid=(\d+) ppid=(\d+)", line).groups() for line in trace.words("FORK")]
-        children = {int(pid) for pid, _ in forks}
+        made = [re.search(r"pid=(\d+) ppid=(\d+)", line).groups() for line in trace.words("FORK")]
+        children = {int(pid) for pid, _ in made}
         replay = self.ftr("replay", "--no-pager", "-d", "d", "-f", "tid").stdout
-        self.assertEqual(len(forks), 59)
-        self.assertEqual(len(children), 59)
-        self.assertTrue({int(ppid) for _, ppid in forks} <= set(trace.tasks))
+        self.assertEqual(len(made), forks)
+        self.assertEqual(len(children), forks)
+        self.assertTrue({int(ppid) for _, ppid in made} <= set(trace.tasks))
         self.assertEqual(self.tasks_of(replay, "in_child"), children)
-        self.assertEqual(len(self.tasks_of(replay, "in_parent")), 5)
+        self.assertEqual(len(self.tasks_of(replay, "in_parent")), parents)
         self.assertEqual(self.tasks_of(replay, "in_parent") & children, set())
         depths = {record.depth for tid in trace.tasks if tid not in children for record in trace.tasks[tid]}
         self.assertLess(max(depths), 8)
