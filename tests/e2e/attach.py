@@ -119,7 +119,7 @@ class Attach(attaching.Test):
                 self.assertGreater(self.calls("nanosleep" if name == "plain" else "fib", data), 0)
                 info = self.ftr("info", "-d", data).stdout
                 self.assertIn(f"./attached-{name} {' '.join(ALL)}", info)
-                self.assertEqual(self.ftr("replay", "-d", data).returncode, 0)
+                self.assertEqual(self.replayed(data), 0)
                 self.end(child)
 
     def test_again_and_again(self):

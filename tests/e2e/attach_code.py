@@ -89,7 +89,7 @@ class AttachCode(attaching.Test):
                 self.assertGreater(functions, 850)
                 self.assertEqual(threads, 5)
                 self.assertEqual(self.calls("looping", data), 0)    # which was entered before
-                self.assertEqual(self.ftr("replay", "-d", data, "--no-pager").returncode, 0)
+                self.assertEqual(self.replayed(data), 0)
                 self.end(child)
 
     def test_some_functions(self):

@@ -269,7 +269,7 @@ class Load(Recording):
         Breaking.upstream = f"http://127.0.0.1:{server.http}"
         proxy = http.server.ThreadingHTTPServer(("127.0.0.1", 0), Breaking)
         threading.Thread(target=proxy.serve_forever, daemon=True).start()
-        data = self.made("d", 2000000)
+        data = self.made("d", harness.times(2000000, short=600000))
         self.load(f"http://127.0.0.1:{proxy.server_port}/f", data)
         proxy.shutdown()
         proxy.server_close()

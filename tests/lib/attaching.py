@@ -56,6 +56,10 @@ class Test(harness.Test):
         self.assertEqual(recorder.returncode, status, errors)
         return errors
 
+    def replayed(self, data):
+        """Status of replay, of the first calls: programs that call all the time make some millions."""
+        return self.ftr("replay", "--no-pager", "-d", data, "-r", "~1ms").returncode
+
     def calls(self, function, data="data"):
         report = self.ftr("report", "-d", data, "-f", "call").stdout
         found = re.search(rf"^ *(\d+)  {function}$", report, re.M)

@@ -7,6 +7,7 @@ system_tests = \
 	tests/e2e/attach_events.py \
 	tests/e2e/attach_exec.py \
 	tests/e2e/attach_library.py \
+	tests/e2e/attach_server.py \
 	tests/e2e/attach_switch.py \
 	tests/unit/attach_code_test \
 	tests/unit/remote_aarch64_test \

@@ -46,6 +46,14 @@ uint32_t made_random_below(uint32_t end)
 	return (uint32_t)(made_random >> 33) % end;
 }
 
+uint64_t made_seeds(uint64_t all)
+{
+	const char *text = getenv("FTR_TEST_SEEDS");
+	uint64_t nr = text != NULL ? strtoull(text, NULL, 10) : 0;
+
+	return nr == 0 || nr > all ? all : nr;
+}
+
 static uint64_t swapped(uint64_t word, bool is_big)
 {
 	return is_big ? __builtin_bswap64(word) : word;

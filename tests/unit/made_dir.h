@@ -24,6 +24,9 @@ extern uint64_t made_random;	/* where chance begins */
 
 uint32_t made_random_below(uint32_t end);
 
+/* How many seeds a test tries: all, or FTR_TEST_SEEDS, where each takes many times as long. */
+uint64_t made_seeds(uint64_t all);
+
 /* What such a directory has besides data. */
 void made_base(struct ftr_strbuf *packed, const struct made_story *story);
 /* TID.dat, without sleep. */

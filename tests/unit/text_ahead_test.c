@@ -150,7 +150,7 @@ static void made_directories(void **state)
 		  .jump = 200, .torn = 200, .stray = 20, .sleep = 300 },
 	};
 
-	for (uint64_t seed = 0; seed < 3; seed++)
+	for (uint64_t seed = 0; seed < made_seeds(3); seed++)
 		for (size_t i = 0; i < sizeof(stories) / sizeof(stories[0]); i++)
 			compare_story(&stories[i], 100 * seed + i + 1);
 }
