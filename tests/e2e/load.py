@@ -95,8 +95,15 @@ class Load(Recording):
             numbers[path] = [line["call"], line["total"], line["self"]]
         return numbers
 
+    server = None
+
     def one_server(self):
-        return clickhouse.Server("server", clickhouse.free_ports(3))
+        """All tests have the same one, in which nothing is loaded yet: it takes seconds to start."""
+        if self.server is None:
+            Load.server = clickhouse.Server(f"{self.top}/server", clickhouse.free_ports(3))
+            Load.kept = {self.server.process.pid}
+        self.server.ask("DROP DATABASE IF EXISTS f")
+        return self.server
 
     def sums(self, server, run=None):
         where = f" WHERE run = '{run}'" if run else ""

@@ -32,14 +32,16 @@ reading_more_tests = \
 	tests/e2e/tui.py
 reading_tests = $(reading_more_tests) $(reading_first_tests)
 # Of the runtime in the program, which has no sanitizers.
-e2e_runtime_tests = \
+e2e_runtime_first_tests = \
 	tests/e2e/attach_code.py \
+	tests/e2e/unwinders.py
+e2e_runtime_more_tests = \
 	tests/e2e/attach_events.py \
 	tests/e2e/attach_library.py \
 	tests/e2e/attach_server.py \
 	tests/e2e/attach_switch.py \
-	tests/e2e/multilib.py \
-	tests/e2e/unwinders.py
+	tests/e2e/multilib.py
+e2e_runtime_tests = $(e2e_runtime_more_tests) $(e2e_runtime_first_tests)
 # Of the runtime and of the recorder beside it.
 e2e_both_first_tests = \
 	tests/e2e/attach.py \
@@ -104,7 +106,7 @@ e2e_tests = $(reading_tests) $(e2e_runtime_tests) $(e2e_both_tests) $(e2e_record
 # Where nothing can be recorded.
 foreign_tests = tests/e2e/foreign.py
 EXTRA_DIST += $(foreign_tests)
-test_areas += reading_first_tests reading_more_tests e2e_runtime_tests e2e_both_first_tests e2e_both_more_tests e2e_chosen_tests \
+test_areas += reading_first_tests reading_more_tests e2e_runtime_first_tests e2e_runtime_more_tests e2e_both_first_tests e2e_both_more_tests e2e_chosen_tests \
 	e2e_recorder_first_tests e2e_recorder_more_tests foreign_tests
 if HAVE_PYTHON
 if HAVE_TRACING_TESTS

@@ -322,17 +322,9 @@ static void dictionary_load(struct run *run)
 
 /* Runs. */
 
-static unsigned long share(void)
-{
-	const char *text = getenv("FTR_TEST_FUZZ_SHARE");
-	unsigned long share = text != NULL ? strtoul(text, NULL, 10) : 1;
-
-	return share > 0 ? share : 1;
-}
-
 static void run_init(struct run *run, const struct ftr_format *format)
 {
-	*run = (struct run){ .format = format, .share = share() };
+	*run = (struct run){ .format = format, .share = fuzz_share() };
 	ftr_strbuf_init(&run->packed);
 	dictionary_load(run);
 	fuzz_limit_memory();

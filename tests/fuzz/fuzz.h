@@ -55,6 +55,15 @@ _Noreturn void fuzz_fail(const char *what, const char *file, int line);
 #define FUZZ_MEMORY_BYTES ((rlim_t)1 << 30)
 #endif
 
+/* Of the inputs that are made of seeds each so manieth is tried: FTR_TEST_FUZZ_SHARE, else all. */
+static inline unsigned long fuzz_share(void)
+{
+	const char *text = getenv("FTR_TEST_FUZZ_SHARE");
+	unsigned long share = text != NULL ? strtoul(text, NULL, 10) : 0;
+
+	return share > 0 ? share : 1;
+}
+
 static inline void fuzz_limit_memory(void)
 {
 	struct rlimit limit = { FUZZ_MEMORY_BYTES, FUZZ_MEMORY_BYTES };

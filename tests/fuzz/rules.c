@@ -181,7 +181,8 @@ static void bend(char line[LINE_MAX_BYTES], const char *other)
 static int run_corpus(void)
 {
 	const char *dir = getenv("srcdir"), *times = getenv("FUZZ_TIMES");
-	unsigned long changes = CHANGES * (times != NULL ? strtoul(times, NULL, 10) : 1);
+	unsigned long changes = 1 + CHANGES * (times != NULL ? strtoul(times, NULL, 10) : 1) /
+				    fuzz_share();
 	static char lines[64][LINE_MAX_BYTES];
 	char path[4096], line[LINE_MAX_BYTES];
 	uint32_t nr = 0;

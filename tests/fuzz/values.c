@@ -383,12 +383,13 @@ static void change(struct run *run, uint8_t *data, size_t size)
 
 static void run_seed(struct run *run, const uint8_t *data, size_t size)
 {
-	unsigned i, nr;
+	unsigned long changes = 1 + run->target->changes * run->times / fuzz_share(), i;
+	unsigned nr;
 	uint8_t *bent = malloc(size);
 
 	check(bent != NULL && size > 0);
 	run_one(run, data, size);
-	for (i = 0; i < run->target->changes * run->times; i++) {
+	for (i = 0; i < changes; i++) {
 		memcpy(bent, data, size);
 		if (i % 8 == 0) {
 			run_one(run, bent, random_below(run, size));

@@ -175,8 +175,8 @@ def descendants():
     return found - {os.getpid()}
 
 
-def kill_descendants():
-    """Whatever was started, and whatever that started: this process is their subreaper."""
+def kill_descendants(kept=frozenset()):
+    """Whatever was started but for what is kept, and whatever that started: this process is their subreaper."""
     end = time.monotonic() + TIMEOUT
     while time.monotonic() < end:
         try:
@@ -184,7 +184,10 @@ def kill_descendants():
                 continue
         except ChildProcessError:
             return
-        for pid in descendants():
+        found = descendants() - kept
+        if kept and not found:
+            return
+        for pid in found:
             try:
                 os.kill(pid, signal.SIGKILL)
             except ProcessLookupError:
@@ -223,6 +226,7 @@ class Test(unittest.TestCase):
 
     maxDiff = 10000
     has_damaged_data = False    # on purpose: other readers are not to judge it
+    kept = frozenset()          # processes that all tests of the class have in common
 
     @classmethod
     def setUpClass(cls):
@@ -251,7 +255,7 @@ class Test(unittest.TestCase):
         os.chdir(self.dir)
 
     def tearDown(self):
-        kill_descendants()
+        kill_descendants(self.kept)
         for reader in [] if self.has_damaged_data else os.environ.get("FTR_READ_BY", "").split():
             for data in data_directories(self.dir):
                 self.problems += complaints(reader, data)

@@ -9,6 +9,9 @@ passed=0
 failed=0
 failures=0	# of the case that runs
 turn=0
+kept_nr=0
+switches=()	# pairs of directories
+briefly=${FTR_TEST_SHORT:+briefly}	# by way of two formats
 
 fail()
 {
@@ -30,38 +33,41 @@ case_done()
 # What commands show, which must come without warnings.
 shown()
 {
-	show "$1" "$2"
+	show "$@"
 	if [ -s "$2.err" ]; then
 		cat "$2.err"
 		fail "replay -d $1 warns"
 	fi
 }
 
+# show TRACE OUT [briefly] - calls and sums to OUT, and unless briefly what else there is of them to OUT.more
 show()
 {
-	{
-		"$FTR" replay --no-pager --color=no --event-full --kernel-full -d "$1" &&
-			"$FTR" replay --no-pager --color=no --demangle=full -d "$1" &&
-			"$FTR" replay --no-pager --color=no --demangle=no --no-libcall -d "$1" &&
-			"$FTR" info --no-pager --task -d "$1" | sed 's/ *[0-9.]* MB$//' &&
-			"$FTR" report --no-pager --color=no -f cpu-list -s func -d "$1" &&
-			"$FTR" graph --no-pager --color=no --task -d "$1" &&
-			"$FTR" graph --no-pager --color=no -d "$1"
-	} >"$2" 2>"$2.err" || {
+	show_calls "$1" >"$2" 2>"$2.err" && { [ "${3-}" = briefly ] || show_more "$1" >"$2.more" 2>>"$2.err"; } || {
 		cat "$2.err"
 		fail "replay -d $1"
 	}
+}
+
+show_calls()
+{
+	"$FTR" replay --no-pager --color=no --event-full --kernel-full -d "$1" &&
+		"$FTR" report --no-pager --color=no -f cpu-list -s func -d "$1" &&
+		"$FTR" graph --no-pager --color=no --task -d "$1"
+}
+
+show_more()
+{
+	"$FTR" replay --no-pager --color=no --demangle=full -d "$1" &&
+		"$FTR" replay --no-pager --color=no --demangle=no --no-libcall -d "$1" &&
+		"$FTR" info --no-pager --task -d "$1" | sed 's/ *[0-9.]* MB$//' &&
+		"$FTR" graph --no-pager --color=no -d "$1"
 }
 
 # The names of the formats that ftr reads ("in") or writes ("out"), from its own table.
 formats_of()
 {
 	"$FTR" --version | sed -n "s/^ *formats, $1 //p" | tr -s ' ' '\n' | sed '/^$/d' | sort
-}
-
-switches()
-{
-	"${PYTHON:-python3}" "$srcdir/tests/roundtrip/perf_switches.py" "$1"
 }
 
 # What a directory that is written for another trace keeps where the trace has it.
@@ -123,13 +129,12 @@ check_bytes()
 		fail "$trace: $1 into a pipe is another one"
 }
 
-# What one format alone needs: check_of_NAME FILE [direct], if it was made of the trace itself.
+# What one format alone needs: check_of_NAME FILE [direct], if it was made of the trace itself.  What takes an
+# interpreter is kept for one that sees all of them.
 check_of_fxt()
 {
-	"${PYTHON:-python3}" "$srcdir/tests/roundtrip/fxt_check.py" --no-blobs "$1" >/dev/null ||
-		fail "$trace: the checker refuses its fxt"
-	"${PYTHON:-python3}" "$srcdir/tests/roundtrip/perfetto_check.py" --strict "$1" >/dev/null ||
-		fail "$trace: the Perfetto UI would not show its fxt as it is"
+	kept_nr=$((kept_nr + 1))
+	cp "$1" "$kept_nr-$(basename "$trace").fxt"
 	[ "${2-}" = direct ] || return 0
 	addresses "$trace" >a.addr
 	addresses "$1" >b.addr
@@ -137,11 +142,24 @@ check_of_fxt()
 	grep -q LOST a.txt || cmp -s a.addr b.addr || fail "$trace: addresses in fxt: $(diff a.addr b.addr | head -5)"
 }
 
+check_all_kept()
+{
+	local python=${PYTHON:-python3} here=$srcdir/tests/roundtrip
+
+	"$python" "$here/fxt_check.py" --no-blobs ./*-*.fxt >/dev/null || fail "the checker refuses what is named above"
+	"$python" "$here/perfetto_check.py" --strict ./*-*.fxt >/dev/null ||
+		fail "the Perfetto UI would not show what is named above as it is"
+	"$python" "$here/perf_switches.py" "${switches[@]}" || fail "switches of CPUs are others, see above"
+	case_done
+}
+
 check_of_uftrace()
 {
-	switches "$trace" >a.cpu
-	switches "$1" >d.cpu
-	cmp -s a.cpu d.cpu || fail "$trace as data: switches of CPUs: $(diff a.cpu d.cpu | head -5)"
+	if compgen -G "$trace/perf-cpu*" >/dev/null || compgen -G "$1/perf-cpu*" >/dev/null; then
+		kept_nr=$((kept_nr + 1))
+		cp -r "$1" "$kept_nr-switches"
+		switches+=("$trace" "$kept_nr-switches")
+	fi
 	[ "${2-}" = direct ] || return 0
 	addresses "$trace" >a.addr
 	addresses "$1" >d.addr
@@ -151,17 +169,32 @@ check_of_uftrace()
 	cmp -s a.jumps d.jumps || fail "$trace as data: setjmp returns: $(diff a.jumps d.jumps | head -5)"
 }
 
+# Two files with the same bytes need not be shown.
+shows_the_same()
+{
+	local text
+
+	[ ! -f "$1" ] || ! cmp -s "$1" "$2" || return 0
+	shown "$2" c.txt
+	for text in txt txt.more; do
+		cmp -s b.$text c.$text || fail "$trace as ${1#*.} twice: $(diff b.$text c.$text | head -5)"
+	done
+}
+
 # What holds all of the trace: in $kept, for the pairs.
 one_format()
 {
+	local text
+
 	rm -rf b."$1" c."$1" b."$1".*.leaks
 	converts_all "$1" "$trace" b."$1" || return
 	kept="$kept $1"
 	converts_all "$1" b."$1" c."$1"
 	shown b."$1" b.txt
-	shown c."$1" c.txt
-	same a.txt b.txt "$1" || fail "$trace as $1: $(diff a.txt b.txt | head -5)"
-	cmp -s b.txt c.txt || fail "$trace as $1 twice: $(diff b.txt c.txt | head -5)"
+	for text in txt txt.more; do
+		same a.$text b.$text "$1" || fail "$trace as $1: $(diff a.$text b.$text | head -5)"
+	done
+	shows_the_same b."$1" c."$1"
 	[ ! -f b."$1" ] || check_bytes "$1" b."$1" c."$1"
 	[ "$(type -t "check_of_$1")" != function ] || "check_of_$1" b."$1" direct
 	case_done
@@ -172,8 +205,10 @@ one_pair()
 {
 	rm -rf d."$2"
 	converts_all "$2" b."$1" d."$2"
-	shown d."$2" d.txt
+	shown d."$2" d.txt $briefly
 	same a.txt d.txt "$1" "$2" || fail "$trace as $1 as $2: $(diff a.txt d.txt | head -5)"
+	[ -n "$briefly" ] || same a.txt.more d.txt.more "$1" "$2" ||
+		fail "$trace as $1 as $2: $(diff a.txt.more d.txt.more | head -5)"
 	[ "$(type -t "check_of_$2")" != function ] || "check_of_$2" d."$2"
 	case_done
 }
@@ -252,5 +287,6 @@ if ${CC:-cc} -pg -g -O1 -o recursion "$srcdir/tests/prog/recursion.c" 2>cc.log &
 	[ "$calls" -gt 200000 ] || fail "recursion: $calls calls"
 	case_done
 fi
+check_all_kept
 echo "$passed passed, $failed failed, 0 skipped"
 [ "$failed" -eq 0 ] && [ "$passed" -gt 0 ]

@@ -411,15 +411,8 @@ class Checker:
             out.write(f"{number:10} {what}\n")
 
 
-def main():
-    parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("file")
-    parser.add_argument("--calls", action="store_true", help="print the calls")
-    parser.add_argument("--tracepoints", action="store_true", help="print the tracepoints")
-    parser.add_argument("--blob", help="print the blob of this name")
-    parser.add_argument("--no-blobs", action="store_true", help="refuse blobs as arguments")
-    options = parser.parse_args()
-    with (sys.stdin.buffer if options.file == "-" else open(options.file, "rb")) as file:
+def check(path, options):
+    with (sys.stdin.buffer if path == "-" else open(path, "rb")) as file:
         checker = Checker(file.read())
     checker.no_blobs = options.no_blobs
     checker.walk()
@@ -434,8 +427,19 @@ def main():
     else:
         checker.report(sys.stdout)
     for text in checker.violations[:50]:
-        print(f"{options.file}: {text}", file=sys.stderr)
+        print(f"{path}: {text}", file=sys.stderr)
     return 1 if checker.violations else 0
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("files", metavar="file", nargs="+")
+    parser.add_argument("--calls", action="store_true", help="print the calls")
+    parser.add_argument("--tracepoints", action="store_true", help="print the tracepoints")
+    parser.add_argument("--blob", help="print the blob of this name")
+    parser.add_argument("--no-blobs", action="store_true", help="refuse blobs as arguments")
+    options = parser.parse_args()
+    return max([check(file, options) for file in options.files])
 
 
 if __name__ == "__main__":

@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""Print the context switches in the perf files of a uftrace directory: "CPU TIME TID in", sorted.
+"""perf_switches.py A B [A B]... - do the perf files of two uftrace directories have the same context switches?
 
-Only those of tasks with data, which are the ones that a reader keeps.
+Only those of tasks with data count, which are the ones that a reader keeps.  Where they differ says "CPU TIME TID in".
 """
 import pathlib
 import struct
@@ -21,13 +21,20 @@ def switches(path, tids):
         at += size
 
 
-def main():
-    directory = pathlib.Path(sys.argv[1])
+def all_switches(directory):
     tids = {int(path.stem) for path in directory.glob("[0-9]*.dat")}
-    rows = [row for path in directory.glob("perf-cpu*.dat") for row in switches(path, tids)]
-    for row in sorted(rows):
-        print(*row)
+    return {row for path in directory.glob("perf-cpu*.dat") for row in switches(path, tids)}
+
+
+def main():
+    differ = 0
+    for one, other in zip(sys.argv[1::2], sys.argv[2::2], strict=True):
+        rows = all_switches(pathlib.Path(one)) ^ all_switches(pathlib.Path(other))
+        differ |= bool(rows)
+        for row in sorted(rows)[:5]:
+            print(f"{one}, {other}:", *row)
+    return differ
 
 
 if __name__ == "__main__":
-    main()
+    sys.exit(main())

@@ -184,20 +184,24 @@ class Importer(Checker):
 assert ARGS.index("koid") == 8 and RECORDS.index("scheduling") == 8
 
 
-def main():
-    parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("file")
-    parser.add_argument("--strict", action="store_true",
-                        help="arrows that lead to no call, ends of nothing, and counters of texts are wrong, too")
-    options = parser.parse_args()
-    with open(options.file, "rb") as file:
-        importer = Importer(file.read(), options.strict).imported()
+def check(path, is_strict):
+    with open(path, "rb") as file:
+        importer = Importer(file.read(), is_strict).imported()
     importer.counts[f"calls deeper than {DEPTH_MAX}"] = importer.deep
     for what in sorted(importer.counts):
         print(f"{importer.counts[what]:10} {what}")
     for text in importer.violations[:50]:
-        print(f"{options.file}: {text}", file=sys.stderr)
+        print(f"{path}: {text}", file=sys.stderr)
     return 1 if importer.violations else 0
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("files", metavar="file", nargs="+")
+    parser.add_argument("--strict", action="store_true",
+                        help="arrows that lead to no call, ends of nothing, and counters of texts are wrong, too")
+    options = parser.parse_args()
+    return max([check(file, options.strict) for file in options.files])
 
 
 if __name__ == "__main__":
