@@ -20,7 +20,8 @@ KEYS = {"Escape": "\ue00c", "Enter": "\ue007", "Shift": "\ue008", "Left": "\ue01
         "Down": "\ue015", "Backspace": "\ue003", "PageUp": "\ue00e", "PageDown": "\ue00f"}
 OPTIONS = ["--headless=new", "--no-sandbox", "--disable-gpu", "--disable-dev-shm-usage", "--disable-quic", "--no-first-run",
            "--disable-background-networking", "--disable-component-update", "--disable-sync", "--hide-scrollbars",
-           "--force-device-scale-factor=1"]
+           "--force-device-scale-factor=1", "--in-process-gpu",        # and no processes for what may come
+           "--disable-features=SpareRendererForSitePerProcess,BackForwardCache,ProactivelySwapBrowsingInstance"]
 
 
 class Picture:

@@ -33,7 +33,7 @@
 #define UNTRACED __attribute__((no_instrument_function))
 #define SYSCALLS 463
 #define COMMON 64			/* files, memory, signals, sockets, processes: each time */
-#define SHARE 4				/* of the others in a short run, with each way others */
+#define SHARE 8				/* of the others in a short run, with each way others */
 #define REFUSED_WAYS 3			/* whose system calls cannot fail but by their own number */
 #define NR(array) (sizeof(array) / sizeof((array)[0]))
 
