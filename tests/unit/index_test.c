@@ -208,7 +208,7 @@ static const struct made_story stories[] = {
 /* The index grows as later ranges are asked for. */
 static void the_same_events(void **state)
 {
-	for (uint64_t seed = 0; seed < 4; seed++) {
+	for (uint64_t seed = 0; seed < made_seeds(4); seed++) {
 		for (size_t i = 0; i < STORIES; i++) {
 			story_put(&stories[i], 100 * seed + i);
 			for (int round = 0; round < 12; round++) {
@@ -476,7 +476,7 @@ static void other_data(void **state)
 	};
 	struct stat st;
 
-	for (uint64_t seed = 0; seed < 8; seed++) {
+	for (uint64_t seed = 0; seed < made_seeds(8); seed++) {
 		static uint8_t bytes[MADE_RECORDS * 16];
 		struct timespec times[2];
 
