@@ -26,6 +26,8 @@
  * It is marked as a signal frame and answers ret - 1, which comes to the same place in every table,
  * because libgcc tells frames apart by their CFA and this mark: an empty frame has the CFA of its
  * caller, and without the mark an exception would be thought to have passed its handler.
+ *
+ * The recorder knows all of this, too, from outside: utils/proto/shadow.h, utils/attach/stubs.c.
  */
 #ifndef FTR_ARCH_RETURN_STUBS_H
 #define FTR_ARCH_RETURN_STUBS_H

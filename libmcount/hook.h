@@ -4,6 +4,7 @@
 #define FTR_LIBMCOUNT_HOOK_H
 
 #include "libmcount/thread.h"
+#include "utils/proto/shadow.h"
 
 struct ftr_regs;		/* arch/regs.h: what the trampolines saved */
 
@@ -17,13 +18,12 @@ struct ftr_regs;		/* arch/regs.h: what the trampolines saved */
  * Where replaced return addresses lead: stub n belongs to the thread of ftr_unwind_slots[n],
  * which is how an unwinder finds the true address (arch/return_stubs.h).
  */
-#define FTR_STUB_NR 4096
 #define FTR_STUB_SHARED 1		/* by the threads beyond the last */
-#define FTR_STUB_BYTES 8
 extern const char ftr_return_stubs[] FTR_HIDDEN;
 struct ftr_unwind_slot {
 	FTR_PLACED struct ftr_slot *slot;
 };
+static_assert(sizeof(struct ftr_unwind_slot) == sizeof(uint64_t), "as utils/proto/shadow.h says");
 extern struct ftr_unwind_slot ftr_unwind_slots[FTR_STUB_NR] FTR_HIDDEN;
 
 static inline bool ftr_is_stub(uintptr_t address)

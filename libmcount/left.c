@@ -17,12 +17,12 @@
 struct ftr_left {
 	struct ftr_slot owner;
 	uint64_t bytes, room, nr;
-	struct ftr_frame calls[]; /* hashed by loc, each in the first free place from there */
+	struct ftr_frame calls[];	/* ftr_shadow_left_at */
 };
 
 static struct ftr_frame *call_at(struct ftr_left *left, uintptr_t loc)
 {
-	uint64_t at = ((uint64_t)loc >> 3) * UINT64_C(0x9e3779b97f4a7c15) >> 32;
+	uint64_t at = ftr_shadow_left_at(loc);
 
 	for (;; at++) {
 		struct ftr_frame *call = &left->calls[at & (left->room - 1)];

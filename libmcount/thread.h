@@ -11,6 +11,7 @@
 #include "utils/proto/pmu.h"
 #include "utils/proto/record.h"
 #include "utils/proto/ring.h"
+#include "utils/proto/shadow.h"
 
 #define likely(x)   __builtin_expect(!!(x), 1)
 #define unlikely(x) __builtin_expect(!!(x), 0)
@@ -267,6 +268,19 @@ static_assert(offsetof(struct ftr_slot, thread) == 0 && offsetof(struct ftr_slot
 	      offsetof(struct ftr_slot, frames_high) == 16 &&
 	      offsetof(struct ftr_slot, home_low) == 24 &&
 	      offsetof(struct ftr_slot, home_high) == 32, "arch/return_stubs.h");
+
+/* ... and by the recorder. */
+#define FTR_IS_SHOWN(STRUCT, AS, MEMBER) \
+	(offsetof(struct ftr_##STRUCT, MEMBER) == offsetof(struct ftr_shadow_##AS, MEMBER))
+static_assert(FTR_IS_SHOWN(thread, thread, top) && FTR_IS_SHOWN(thread, thread, frames) &&
+	      FTR_IS_SHOWN(thread, thread, halving_low), "utils/proto/shadow.h");
+static_assert(FTR_IS_SHOWN(frame, frame, loc) && FTR_IS_SHOWN(frame, frame, ret) &&
+	      FTR_IS_SHOWN(frame, frame, func) &&
+	      sizeof(struct ftr_frame) == sizeof(struct ftr_shadow_frame), "utils/proto/shadow.h");
+static_assert(FTR_IS_SHOWN(slot, owner, thread) && FTR_IS_SHOWN(slot, owner, frames) &&
+	      FTR_IS_SHOWN(slot, owner, frames_high) && FTR_IS_SHOWN(slot, owner, home_low) &&
+	      FTR_IS_SHOWN(slot, owner, home_high), "utils/proto/shadow.h");
+#undef FTR_IS_SHOWN
 
 extern __thread struct ftr_thread ftr_self __attribute__((visibility("hidden")));
 /* What that is before a thread's first call. */

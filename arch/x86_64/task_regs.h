@@ -16,6 +16,8 @@
 
 #include "utils/proto/stack_part.h"
 
+#define FTR_ARCH_REG_PC 16
+
 #define FTR_ARCH_COPIES_STACKS 1	/* stack_regs.h tells what calls preserve */
 
 #define FTR_ARCH_CODE_SEGMENT_64 0x33	/* in cs: not a 32-bit task, which has other frames */

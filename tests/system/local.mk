@@ -10,6 +10,7 @@ system_tests = \
 	tests/e2e/attach_server.py \
 	tests/e2e/attach_switch.py \
 	tests/unit/attach_code_test \
+	tests/unit/attach_stubs_test \
 	tests/unit/remote_aarch64_test \
 	tests/e2e/events.py \
 	tests/e2e/kernel_events.py \

@@ -40,5 +40,5 @@ if ARCH_AARCH64
 UNIT_TESTS += tests/unit/remote_aarch64_test
 endif
 if HAVE_ATTACH
-UNIT_TESTS += tests/unit/attach_code_test
+UNIT_TESTS += tests/unit/attach_code_test tests/unit/attach_stubs_test
 endif

@@ -5,10 +5,9 @@
  */
 #include "utils/attach/callers.h"
 
-#include <libunwind-ptrace.h>
-
 #include "arch/task_regs.h"
 #include "utils/attach/remote.h"
+#include "utils/attach/steps.h"
 #include "utils/attach/words.h"
 #include "utils/base/vec.h"
 
@@ -22,7 +21,7 @@ struct walk {
 	void (*take)(void *arg, uint64_t addr);
 	void *arg;
 	bool is_learning;
-	unw_cursor_t cursor;
+	struct ftr_steps *steps;	/* (owned) */
 	uint64_t ip, sp;
 	bool is_leaf;			/* this frame's function has no call under way */
 	struct ftr_place_range range;	/* of the code that the information of this frame is for */
@@ -42,18 +41,6 @@ static bool is_code(const struct walk *walk, uint64_t addr)
 	return vma != NULL && strchr(vma->prot, 'x') != NULL;
 }
 
-static bool position_read(struct walk *walk)
-{
-	unw_word_t ip, sp;
-
-	if (unw_get_reg(&walk->cursor, UNW_REG_IP, &ip) < 0 ||
-	    unw_get_reg(&walk->cursor, UNW_REG_SP, &sp) < 0)
-		return false;
-	walk->ip = ip;
-	walk->sp = sp;
-	return true;
-}
-
 /* The first instruction that it does next, and a system call before it, which may be made again. */
 static void interrupted_take(const struct walk *walk)
 {
@@ -61,16 +48,14 @@ static void interrupted_take(const struct walk *walk)
 	address_take(walk, walk->ip - FTR_ARCH_CALL_BEHIND);
 }
 
-/* libunwind answers with one byte where it has nothing. */
 static bool information_learn(struct walk *walk)
 {
 	struct ftr_place_known known = { .ip = walk->ip };
-	unw_proc_info_t info;
 
-	if (!walk->is_learning || unw_get_proc_info(&walk->cursor, &info) < 0 ||
-	    info.end_ip - info.start_ip <= 1 || walk->places->known.nr == KNOWN_MAX)
+	if (!walk->is_learning || !ftr_steps_range(walk->steps, &known.range) ||
+	    walk->places->known.nr == KNOWN_MAX)
 		return false;
-	walk->range = known.range = (struct ftr_place_range){ info.start_ip, info.end_ip };
+	walk->range = known.range;
 	return ftr_vec_push(&walk->places->known, known) == 0;
 }
 
@@ -159,13 +144,13 @@ static int step(struct walk *walk)
 	bool is_ours = ftr_place_is_ours(walk->places, walk->ip), is_handler, is_left;
 	int ret;
 
-	is_handler = unw_is_signal_frame(&walk->cursor) > 0;
+	is_handler = ftr_steps_is_handler(walk->steps);
 	if (!(is_handler && walk->ip == walk->places->comeback) && !information_find(walk))
 		return -1;
-	ret = unw_step(&walk->cursor);
+	ret = ftr_steps_next(walk->steps);
 	if (ret <= 0)
-		return ret < 0 ? -1 : 0;
-	if (!position_read(walk))
+		return ret;
+	if (!ftr_steps_position(walk->steps, &walk->ip, &walk->sp))
 		return -1;
 	is_left = is_handler ? is_left_from_handler(walk, sp) :
 		  is_ours ? is_left_from_ours(walk, sp) : is_left_from_function(walk, sp);
@@ -214,7 +199,8 @@ static bool callers_walk(struct walk *walk)
 	uint64_t sp;
 	int ret = 1;
 
-	if (!position_read(walk) || !ours_take(walk, walk->sp, walk->sp))
+	if (!ftr_steps_position(walk->steps, &walk->ip, &walk->sp) ||
+	    !ours_take(walk, walk->sp, walk->sp))
 		return false;
 	sp = walk->sp;
 	walk->is_leaf = true;
@@ -226,13 +212,11 @@ static bool callers_walk(struct walk *walk)
 
 static bool thread_walk(struct walk *walk, pid_t tid)
 {
-	void *upt = walk->places->space != NULL ? _UPT_create(tid) : NULL;
 	bool ret;
 
-	if (upt == NULL)
-		return false;
-	ret = unw_init_remote(&walk->cursor, walk->places->space, upt) >= 0 && callers_walk(walk);
-	_UPT_destroy(upt);
+	walk->steps = ftr_steps_new(walk->places, tid);
+	ret = walk->steps != NULL && callers_walk(walk);
+	ftr_steps_free(walk->steps);
 	ftr_vec_fini(&walk->handlers);
 	return ret;
 }
@@ -251,8 +235,8 @@ void ftr_callers_learn(struct ftr_places *places, pid_t tid)
 void ftr_callers_forget(struct ftr_places *places)
 {
 	places->known.nr = 0;
-	if (places->space != NULL)
-		unw_flush_cache(places->space, 0, 0);
+	if (places->steps != NULL)
+		ftr_steps_known_forget(places->steps);
 }
 
 bool ftr_callers_show(struct ftr_places *places, pid_t tid,

@@ -22,6 +22,10 @@ libftr_a_SOURCES += \
 	utils/attach/remote.h \
 	utils/attach/runtime.c \
 	utils/attach/runtime.h \
+	utils/attach/steps.c \
+	utils/attach/steps.h \
+	utils/attach/stubs.c \
+	utils/attach/stubs.h \
 	utils/attach/tracee.c \
 	utils/attach/tracee.h \
 	utils/attach/words.c \

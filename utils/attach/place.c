@@ -3,12 +3,12 @@
 #include "utils/attach/place.h"
 
 #include <errno.h>
-#include <libunwind-ptrace.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/syscall.h>
 
 #include "utils/attach/remote.h"
+#include "utils/attach/steps.h"
 #include "utils/attach/words.h"
 #include "utils/proto/attach.h"
 
@@ -120,18 +120,16 @@ int ftr_places_init(struct ftr_places *places, const struct ftr_image *image, co
 	*places = (struct ftr_places){
 		.image = image, .runtime = runtime, .entry = ftr_process_entry(image->pid),
 	};
-	places->space = unw_create_addr_space(&_UPT_accessors, 0);
-	if (places->space == NULL)
+	places->steps = ftr_steps_known_new();
+	if (places->steps == NULL)
 		return ftr_err_set(err, ENOMEM, "out of memory");
-	unw_set_caching_policy(places->space, UNW_CACHE_GLOBAL);
 	return symbols_find(places, err);
 }
 
 void ftr_places_fini(struct ftr_places *places)
 {
-	if (places->space != NULL)
-		unw_destroy_addr_space(places->space);
-	places->space = NULL;
+	ftr_steps_known_free(places->steps);
+	places->steps = NULL;
 	ftr_vec_fini(&places->locking);
 	ftr_vec_fini(&places->unwinding);
 	ftr_vec_fini(&places->known);
@@ -167,31 +165,26 @@ static const char *frame_refusal(const struct ftr_places *places, uint64_t ip)
 /* All of its frames, from the innermost on: each must be known, up to the last. */
 static const char *frames_refusal(const struct ftr_places *places, pid_t tid)
 {
-	void *upt = _UPT_create(tid);
-	const char *refusal = "on a stack that cannot be unwound";
-	unw_cursor_t cursor;
-	unsigned frames;
-	unw_word_t ip;
-	int ret;
+	struct ftr_steps *steps = ftr_steps_new(places, tid);
+	const char *refusal = NULL;
+	unsigned frames = 0;
+	uint64_t ip, sp;
+	int ret = 1;
 
-	if (upt == NULL)
+	if (steps == NULL)
 		return "on a stack for which there is no memory";
-	ret = unw_init_remote(&cursor, places->space, upt);
-	for (frames = 0; ret >= 0 && frames < FRAMES_MAX; frames++) {
-		if (unw_get_reg(&cursor, UNW_REG_IP, &ip) < 0)
-			break;
-		refusal = ip != 0 ? frame_refusal(places, ip) : NULL;
-		if (refusal != NULL || ip == 0)
-			break;
-		refusal = "on a stack that cannot be unwound";
-		ret = unw_step(&cursor);
-		if (ret == 0) {
-			refusal = NULL;		/* that was the last one */
-			break;
+	while (ret > 0 && refusal == NULL) {
+		if (frames++ == FRAMES_MAX || !ftr_steps_position(steps, &ip, &sp)) {
+			ret = -1;
+		} else if (ip == 0) {
+			ret = 0;
+		} else {
+			refusal = frame_refusal(places, ip);
+			ret = refusal == NULL ? ftr_steps_next(steps) : 0;
 		}
 	}
-	_UPT_destroy(upt);
-	return refusal;
+	ftr_steps_free(steps);
+	return ret < 0 ? "on a stack that cannot be unwound" : refusal;
 }
 
 static bool is_waiting(long call)
@@ -274,26 +267,18 @@ static bool may_unwind(const struct ftr_places *places, uint64_t ip, uint64_t sp
 /* An unwinder among its frames; or one that cannot be seen. */
 static bool is_unwinding(const struct ftr_places *places, pid_t tid)
 {
-	void *upt = _UPT_create(tid);
-	unw_cursor_t cursor;
+	struct ftr_steps *steps = ftr_steps_new(places, tid);
 	unsigned frames;
-	unw_word_t ip;
-	int ret;
+	uint64_t ip, sp;
+	int ret = 1;
 
-	if (upt == NULL)
-		return true;
-	ret = unw_init_remote(&cursor, places->space, upt);
-	for (frames = 0; ret >= 0 && frames < FRAMES_MAX; frames++) {
-		ret = unw_get_reg(&cursor, UNW_REG_IP, &ip);
-		if (ret < 0 || is_unwinder(places, ip)) {
+	for (frames = 0; steps != NULL && ret > 0 && frames < FRAMES_MAX; frames++) {
+		if (!ftr_steps_position(steps, &ip, &sp) || is_unwinder(places, ip))
 			ret = -1;
-			break;
-		}
-		ret = unw_step(&cursor);
-		if (ret == 0)
-			break;		/* that was the last one */
+		else
+			ret = ftr_steps_next(steps);
 	}
-	_UPT_destroy(upt);
+	ftr_steps_free(steps);
 	return ret != 0;
 }
 

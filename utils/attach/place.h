@@ -12,6 +12,8 @@
 
 #include "utils/attach/image.h"
 
+struct ftr_steps_known;
+
 struct ftr_place_range {
 	uint64_t low, high;
 };
@@ -31,7 +33,7 @@ struct ftr_places {
 	struct ftr_place_range cloning;	/* of libc, which may return to the runtime: clone() */
 	uint64_t comeback;		/* where handlers return to */
 	uint64_t entry;			/* where the program begins; 0 = not known */
-	void *space;			/* (owned) libunwind's, of the process */
+	struct ftr_steps_known *steps;	/* (owned) */
 	/* Where code is that call frame information was found for (callers.h). */
 	FTR_VEC(struct ftr_place_known) known;
 };

@@ -16,6 +16,7 @@ libftr_a_SOURCES += \
 	utils/proto/rules.h \
 	utils/proto/sdt.h \
 	utils/proto/sections.h \
+	utils/proto/shadow.h \
 	utils/proto/stack_part.h \
 	utils/proto/values.h \
 	utils/proto/watch.h
