@@ -45,6 +45,8 @@ SPECS = (
 BAD_SPECS = (
     ("sizes@arg1/q", 11), ("sizes@arg1/i7", 12), ("sizes@arg1/t2000", 12), ("sizes@arg1/", 11), ("sizes@arg1/i32k", 14),
     ("sizes@arg0", 6), ("sizes@arg101", 6), ("sizes@arg1x", 6), ("sizes@arg1%ebx", 11), ("sizes@arg1%", 11),
+    ("colors@arg1/e", 13), ("colors@arg1/e:", 13), ("sizes@arg1/t", 12), ("sizes@arg1/t0:x", 12),
+    ("floats@fparg1/i32", 15), ("floats@fparg1/s", 15), ("sizes@arg1/x8@arg2", None),
     ("sizes@arg1%stack+0", 11), ("sizes@arg1%rdi+nothing", 11), ("sizes@arg1,arg2/i8,arg3/f16", 25),
     ("sizes@arg1/i8,retval/q", 21), ("atoi@arg1;sizes@arg1/q", 21), ("nothing_like_it@arg1", None))
 if not os.path.exists(os.path.join(harness.BUILDDIR, "i686/libmcount.so")):

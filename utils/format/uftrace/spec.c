@@ -83,12 +83,27 @@ static int wrong(struct uft_layout *layout, const char *at, const char *what)
 	return -EINVAL;
 }
 
+/* What users are to say of a format, and files may leave out; NULL: nothing is missing. */
+static const char *format_lacks(const struct ftr_arg *arg, char letter, struct ftr_slice name,
+				bool has_size)
+{
+	if (arg->is_float_reg && arg->format != FTR_ARG_FLOAT)
+		return "a floating-point argument has a size alone: 32, 64 or 80";
+	if (letter == 'e' && name.len < 2)
+		return "an enumeration has a name: e:NAME";
+	if (letter == 't' && (!has_size || arg->size == 0))
+		return "a struct has a size in bytes: t16, t16:NAME";
+	return NULL;
+}
+
 /* What follows the slash: "i32", "64" (of a float), "e:color", "t8:pt". */
 static int format_parse(struct uft_layout *layout, struct ftr_arg *arg, struct ftr_slice text,
 			const struct uft_spec_reader *reader)
 {
-	const char *size_at;
+	const char *size_at, *lacks;
+	bool has_size;
 	uint64_t number;
+	char letter = text.len > 0 ? text.s[0] : '\0';
 	size_t row;
 
 	for (row = 0; row < sizeof(letters) / sizeof(letters[0]); row++) {
@@ -106,7 +121,8 @@ static int format_parse(struct uft_layout *layout, struct ftr_arg *arg, struct f
 		return wrong(layout, text.s, "a format is one of d i u x o s S c f p e t");
 	}
 	size_at = text.s;
-	if (take_number(&text, &number)) {
+	has_size = take_number(&text, &number);
+	if (has_size) {
 		if (!size_is_valid(arg, number, reader->is_strict))
 			return wrong(layout, size_at, arg->format == FTR_ARG_STRUCT ?
 				     "a struct has at most 1024 bytes" :
@@ -114,6 +130,9 @@ static int format_parse(struct uft_layout *layout, struct ftr_arg *arg, struct f
 				     "32, 64 or 80");
 		arg->size = (uint16_t)(arg->format == FTR_ARG_STRUCT ? number : number / 8);
 	}
+	lacks = reader->is_strict ? format_lacks(arg, letter, text, has_size) : NULL;
+	if (lacks != NULL)
+		return wrong(layout, size_at, lacks);
 	if (text.len > 0 && text.s[0] == ':')
 		return type_name(arg, ftr_slice_make(text.s + 1, text.len - 1), reader);
 	return text.len == 0 ? 0 : wrong(layout, text.s, "nothing like this belongs to a format");
