@@ -521,6 +521,27 @@ static void expect_payloads(struct ftr_trace *trace, const char *expected)
 	ftr_strbuf_fini(&text);
 }
 
+/* What is none of them is a number, unless they are bits. */
+static void test_no_enumerator(void **state)
+{
+	const uint64_t data[] = {
+		RECORD(10, 4, 0, MAIN), UINT64_C(9) << 32 | 9,
+		RECORD(20, 5, 0, MAIN), UINT64_C(0xfffffff6),
+	};
+	struct ftr_trace *trace;
+
+	add_base("taskinfo:tids=5\nargspec:lines=5\n"
+		 "argspec:argspec:main@arg1/e32:color,arg2/e32:flag\n"
+		 "argspec:retspec:main@retval/e:color\nargauto:\nretauto:\n"
+		 "enumauto:enum color { RED, GREEN = 5, BLUE = -3 };"
+		 "enum flag { NONE, A = 1, B = 4 };\n");
+	add_bytes("5.dat", data, sizeof(data));
+	trace = trace_open();
+	expect_payloads(trace, "9, B|A+0x4 | -10");
+	assert_int_equal(warning_nr, 0);
+	ftr_trace_free(trace);
+}
+
 static void test_arguments(void **state)
 {
 	const uint64_t data[] = {
@@ -616,7 +637,8 @@ int main(void)
 		TEST(test_dlopen_and_exec), TEST(test_symbol_name_clash), TEST(test_forked_stack),
 		TEST(test_fork_as_the_kernel_says),
 		TEST(test_estimated_return),
-		TEST(test_arguments), TEST(test_arguments_of_unknown_layout), TEST(test_recorded),
+		TEST(test_arguments), TEST(test_no_enumerator),
+		TEST(test_arguments_of_unknown_layout), TEST(test_recorded),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -209,9 +209,24 @@ static void put_auto(struct ftr_strbuf *text, uint64_t value)
 		ftr_strbuf_printf(text, "%lld", (long long)number);
 }
 
+/* Do enumerators stand for bits, so that several make a value?  Most lists of names do not. */
+static bool are_flags(const struct ftr_arg_enum *values)
+{
+	unsigned bits_nr = 0;
+
+	for (uint32_t i = 0; i < values->nr; i++) {
+		int64_t value = values->values[i].value;
+
+		if (value < 0)
+			return false;
+		bits_nr += value != 0 && (value & (value - 1)) == 0;
+	}
+	return bits_nr * 2 >= values->nr;
+}
+
 /*
- * The enumerator of this value; else the largest ones that add up to it, and what is left.  The
- * values are sorted, the greatest first.
+ * The enumerator of this value; else, of flags, the largest ones that add up to it, and what is
+ * left.  The values are sorted, the greatest first.
  */
 static void put_enum(struct ftr_strbuf *text, const struct ftr_arg_enum *values, int64_t number)
 {
@@ -224,8 +239,9 @@ static void put_enum(struct ftr_strbuf *text, const struct ftr_arg_enum *values,
 			return;
 		}
 	}
-	for (uint32_t i = 0; values != NULL && i < values->nr; i++) {
-		if (left < values->values[i].value || (left == 0 && separator[0] != '\0'))
+	for (uint32_t i = 0; values != NULL && are_flags(values) && i < values->nr; i++) {
+		if (left < values->values[i].value || values->values[i].value == 0 ||
+		    (left == 0 && separator[0] != '\0'))
 			continue;
 		ftr_strbuf_printf(text, "%s%s", separator, values->values[i].name);
 		left = (int64_t)((uint64_t)left - (uint64_t)values->values[i].value);
