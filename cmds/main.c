@@ -156,6 +156,8 @@ static int file_parse(const struct invocation *inv, const struct ftr_opt_file *f
 	if (file->argc < 2)
 		return 0;
 	first = words_parse(inv, file->argc, file->argv, &outcome, err);
+	if (first < 0 && strncmp(err->text, file->argv[0], strlen(file->argv[0])) == 0)
+		return first;			/* as of an option that is unknown */
 	if (first < 0)
 		return ftr_err_prefix(err, "%s", file->argv[0]);
 	if (first < file->argc)

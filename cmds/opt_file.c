@@ -4,14 +4,17 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "cmds/cmd.h"
+#include "utils/base/closest.h"
 #include "utils/base/istream.h"
 #include "utils/base/text.h"
 
-/* The word at *@p, unquoted in place; NULL at the end. */
-static char *word_next(char **p)
+/* The word at *@p, unquoted in place; NULL at the end.  *open becomes the quote that has no end. */
+static char *word_next(char **p, char *open)
 {
 	char *in = *p, *out, *word, quote = '\0';
 
@@ -33,13 +36,14 @@ static char *word_next(char **p)
 	}
 	*p = *in != '\0' ? in + 1 : in;
 	*out = '\0';
+	*open = quote;
 	return word;
 }
 
 int ftr_opt_file_parse(struct ftr_opt_file *file, const char *name, const char *text, size_t len,
 		       struct ftr_err *err)
 {
-	char *p, *word;
+	char *p, *word, open = '\0';
 
 	*file = (struct ftr_opt_file){ 0 };
 	file->text = strndup(text, len);
@@ -49,9 +53,14 @@ int ftr_opt_file_parse(struct ftr_opt_file *file, const char *name, const char *
 		return ftr_err_set(err, ENOMEM, "%s: out of memory", name);
 	}
 	file->argv[file->argc++] = (char *)name;
-	for (p = file->text; (word = word_next(&p)) != NULL; )
+	for (p = file->text; (word = word_next(&p, &open)) != NULL; )
 		file->argv[file->argc++] = word;
-	return 0;
+	if (open == '\0')
+		return 0;
+	ftr_err_set(err, EINVAL, "%s: the quote before %.20s has no end", name,
+		    file->argv[file->argc - 1]);
+	ftr_opt_file_fini(file);
+	return -EINVAL;
 }
 
 int ftr_opt_file_load(struct ftr_opt_file *file, const char *path, struct ftr_err *err)
@@ -75,6 +84,27 @@ static bool is_heading(const char *word)
 	return len > 2 && word[0] == '[' && word[len - 1] == ']';
 }
 
+/* Are all of them commands? */
+static int heading_check(const char *heading, const char *name, struct ftr_err *err)
+{
+	struct ftr_slice rest = ftr_slice_make(heading + 1, strlen(heading) - 2), slice;
+	struct ftr_closest closest = { .distance = 0 };
+	const struct ftr_cmd *cmd;
+	size_t pos = 0;
+	char word[24];
+
+	while (ftr_slice_split(&rest, ',', &slice)) {
+		snprintf(word, sizeof(word), "%.*s", (int)slice.len, slice.s);
+		if (strcmp(word, "all") == 0 || ftr_cmd_find(word) != NULL)
+			continue;
+		while ((cmd = ftr_cmd_next(&pos)) != NULL)
+			ftr_closest_try(&closest, word, cmd->name);
+		return ftr_err_set(err, EINVAL, "%s: %s: no command \"%s\"%s", name, heading, word,
+				   ftr_closest_ask(&closest, "", ""));
+	}
+	return 0;
+}
+
 static bool heading_names(const char *heading, const char *command)
 {
 	struct ftr_slice rest = ftr_slice_make(heading + 1, strlen(heading) - 2), word;
@@ -89,10 +119,13 @@ static bool heading_names(const char *heading, const char *command)
 int ftr_opt_file_choose(struct ftr_opt_file *file, const char *command, struct ftr_err *err)
 {
 	bool is_chosen = false, is_headed = false;
-	int kept = 1;
+	int kept = 1, ret;
 
 	for (int i = 1; i < file->argc; i++) {
 		if (is_heading(file->argv[i])) {
+			ret = heading_check(file->argv[i], file->argv[0], err);
+			if (ret < 0)
+				return ret;
 			is_headed = true;
 			is_chosen = heading_names(file->argv[i], command);
 		} else if (!is_headed) {

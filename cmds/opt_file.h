@@ -19,7 +19,8 @@ struct ftr_opt_file {
 
 /*
  * Blanks and newlines part words, quotes (" or ') keep what is between them together, a # at a
- * word's start makes the rest of its line a comment.  -ENOENT: no such file.
+ * word's start makes the rest of its line a comment.  -ENOENT: no such file.  -EINVAL: a quote has
+ * no end.
  */
 int  ftr_opt_file_load(struct ftr_opt_file *file, const char *path, struct ftr_err *err);
 /* The same from a text; @name, which is kept, becomes argv[0]. */
@@ -27,7 +28,7 @@ int  ftr_opt_file_parse(struct ftr_opt_file *file, const char *name, const char 
 			struct ftr_err *err);
 /*
  * Keep only what stands behind the words "[COMMAND]", "[COMMAND,COMMAND]" or "[all]" that name
- * @command, each up to the next.  -EINVAL: something stands before the first.
+ * @command, each up to the next.  -EINVAL: something stands before the first, or names no command.
  */
 int  ftr_opt_file_choose(struct ftr_opt_file *file, const char *command, struct ftr_err *err);
 void ftr_opt_file_fini(struct ftr_opt_file *file);	/* zeros are fine */

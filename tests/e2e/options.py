@@ -94,6 +94,9 @@ class OptionsTest(harness.Test):
         self.assertIn("nowhere", self.run_ftr("replay", "--opt-file", "nowhere", status=2).stderr)
         self.write("opts", "--no-such")
         self.assertIn("opts: ", self.run_ftr("replay", "--opt-file", "opts", status=2).stderr)
+        self.assertEqual(self.run_ftr("replay", "--opt-file", "opts", status=2).stderr.count("opts: "), 1)
+        self.write("opts", "-D 1 -F 'main")
+        self.assertIn("quote before main has no end", self.run_ftr("replay", "--opt-file", "opts", status=2).stderr)
         self.write("opts", "-D 1 stray")
         self.assertIn("stray", self.run_ftr("replay", "--opt-file", "opts", status=2).stderr)
 
@@ -135,7 +138,9 @@ class OptionsTest(harness.Test):
     def test_config_errors(self):
         replay = "replay", "--no-pager", "-d", "trace"
         for text, reason in (("-D 1", "before the first command"), ("[replay] --no-such", "unknown option --no-such"),
-                             ("[replay] stray", "stray is not an option")):
+                             ("[replay] stray", "stray is not an option"),
+                             ("[all] -D 1 [replya] -D 2", 'no command "replya"; did you mean replay?'),
+                             ("[replay] -F \"main", "has no end")):
             run = self.configured(text, *replay, status=2)
             self.assertIn("home/.config/ftr/config: ", run.stderr)
             self.assertIn(reason, run.stderr)
