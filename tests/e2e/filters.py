@@ -481,6 +481,54 @@ class FiltersTest(harness.Test):
         done = self.ftr("record", "-T", "slow@deph=2", "./pg")
         self.assertEqual(done.returncode, 2)
         self.assertIn("^", done.stderr.splitlines()[-1])
+        for options, place, reason in ((["-F", "slow@filter@notrace"], 5, "alone"), (["-L", "filters.c@hid"], 10, "@hide")):
+            done = self.ftr("record", *options, "./pg")
+            self.assertEqual(done.returncode, 2)
+            self.assertIn(reason, done.stderr)
+            self.assertEqual(done.stderr.splitlines()[-1], " " * (place + 2) + "^")
+        done = self.ftr("record", "-F", "slow@notrce", "./pg")
+        self.assertEqual(done.returncode, 2)
+        self.assertIn("did you mean notrace?", done.stderr)
+
+    OVERLOADS = """
+#include <string>
+#define KEEP __attribute__((noipa))
+namespace ns {
+KEEP int f(int n) { return n; }
+KEEP int f(char *s) { return *s; }
+template <class T> KEEP T most(T a, T b) { return a > b ? a : b; }
+KEEP std::string text(int) { return "text"; }
+struct op { KEEP int operator[](int n) { return n; } KEEP int operator[](long) { return 1; } KEEP int operator+(int n) { return n; } };
+}
+KEEP int call(int (*of)(int)) { return of(1); }
+int main()
+{
+	char letter[] = "a";
+	ns::op op;
+
+	return ns::f(1) + ns::f(letter) + ns::most(1, 2) + (int)ns::most(1.5, 2.5) + (int)ns::text(1).size() + op[1] + op[2L] +
+	       (op + 3) + call(ns::f) < 0;
+}
+"""
+
+    def test_one_of_several(self):
+        """C++ functions of one name, by what tells them apart; recorded as analysis chooses."""
+        with open("overloads.cc", "w", encoding="ascii") as file:
+            file.write(self.OVERLOADS)
+        build(os.path.abspath("overloads.cc"), "overloads", "-pg", "-O1", compiler=["g++"])
+        self.recorded("overloads", "--no-libcall")
+        os.rename("made", "all")
+        for name, calls in (("ns::f(int)", "ns::f ns::f"), ("ns::f(char*)", "ns::f"), ("ns::f", "ns::f ns::f ns::f"),
+                            ("ns::most<int>", "ns::most"), ("double ns::most<double>(double,double)", "ns::most"),
+                            ("ns::text", "ns::text::cxx11"), ("ns::text[abi:cxx11](int)", "ns::text::cxx11"),
+                            ("ns::op::operator[]", "ns::op::operator[] ns::op::operator[]"),
+                            ("ns::op::operator[](long)", "ns::op::operator[]"), ("ns::op::operator+", "ns::op::operator+"),
+                            ("call(int (*)(int))", "call(ns::f)")):
+            with self.subTest(name=name):
+                self.assertEqual(self.recorded("overloads", "--no-libcall", "-F", name, "-H", "^std::"), calls)
+                self.assertEqual(self.replayed("-F", name, "-H", "^std::", data="all"), calls)
+        done = self.ftr("record", "-F", "ns::f(long)", "./overloads")
+        self.assertEqual(done.returncode, 2)
 
 
 if __name__ == "__main__":

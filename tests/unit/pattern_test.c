@@ -105,6 +105,71 @@ static void a_symbol_has_several_names(void **state)
 	}
 }
 
+static bool matches_symbol(const char *text, const char *shown, const char *mangled)
+{
+	const struct ftr_pattern_names names = { .shown = shown, .mangled = mangled };
+	struct ftr_pattern *pattern;
+	bool is_match;
+
+	assert_int_equal(ftr_pattern_new(&pattern, ftr_slice_make(text, strlen(text)),
+					 FTR_MATCH_REGEX, NULL, NULL), 0);
+	is_match = ftr_pattern_matches_symbol(pattern, &names);
+	ftr_pattern_free(pattern);
+	return is_match;
+}
+
+/* Of functions that are shown without them. */
+static void parameters_and_template_arguments_choose(void **state)
+{
+	static const struct {
+		const char *text;
+		bool is_match;
+	} cases[] = {
+		{ "int ns::most<int>(int, int)", true }, { "ns::most<int>(int, int)", true },
+		{ "ns::most<int>(int,int)", true }, { "ns::most<int>", true },
+		{ "ns::most", true }, { "ns::most<long>", false }, { "ns::most<int>(int)", false },
+		{ "most<int>", false },
+	};
+
+	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++)
+		assert_int_equal(matches_symbol(cases[i].text, "ns::most",
+						"_ZN2ns4mostIiEET_S1_S1_"), cases[i].is_match);
+	assert_true(matches_symbol("call(void (*)(int))", "call", "_Z4callPFviE"));
+	assert_false(matches_symbol("call(void (*)(long))", "call", "_Z4callPFviE"));
+	assert_true(matches_symbol("(anonymous namespace)::f(int)", "(anonymous namespace)::f",
+				   "_ZN12_GLOBAL__N_11fEi"));
+}
+
+static void tags_do_not_count(void **state)
+{
+	static const char *const texts[] = {
+		"ns::text", "ns::text(int)", "ns::text[abi:cxx11](int)", "ns::text::cxx11", NULL
+	};
+
+	for (const char *const *text = texts; *text != NULL; text++)
+		assert_true(matches_symbol(*text, "ns::text::cxx11", "_ZN2ns4textB5cxx11Ei"));
+	assert_false(matches_symbol("text", "ns::text::cxx11", "_ZN2ns4textB5cxx11Ei"));
+	assert_false(matches_symbol("ns::text(long)", "ns::text::cxx11", "_ZN2ns4textB5cxx11Ei"));
+}
+
+static void operators_are_themselves(void **state)
+{
+	static const char *const names[] = {
+		"op::operator[]", "op::operator()", "op::operator+", "op::operator++", "op::operator<",
+		"op::operator|", "op::operator*", "op::operator->", "operator new[]", NULL
+	};
+
+	for (const char *const *a = names; *a != NULL; a++) {
+		for (const char *const *b = names; *b != NULL; b++)
+			assert_int_equal(matches(*a, FTR_MATCH_REGEX, *b), a == b);
+	}
+	assert_true(matches_symbol("op::operator[](int)", "op::operator[]", "_ZN2opixEi"));
+	assert_false(matches_symbol("op::operator[](long)", "op::operator[]", "_ZN2opixEi"));
+	assert_true(matches("operator.*", FTR_MATCH_REGEX, "op::operator+"));
+	assert_true(matches("operator(new|delete)?", FTR_MATCH_REGEX, "operatornew"));
+	assert_true(matches("my_operator+", FTR_MATCH_REGEX, "my_operatorr"));
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -115,6 +180,9 @@ int main(void)
 		cmocka_unit_test(a_bad_regex_has_a_place),
 		cmocka_unit_test(a_hopeless_regex_ends),
 		cmocka_unit_test(a_symbol_has_several_names),
+		cmocka_unit_test(parameters_and_template_arguments_choose),
+		cmocka_unit_test(tags_do_not_count),
+		cmocka_unit_test(operators_are_themselves),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -2,8 +2,8 @@
 /* Demangling through libiberty; the simple style walks the tree it makes of a C++ name. */
 #include "utils/object/demangle.h"
 
+#include <ctype.h>
 #include <libiberty/demangle.h>
-#include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -252,4 +252,53 @@ char *ftr_demangle(const char *name, enum ftr_demangle style)
 	if (style != FTR_DEMANGLE_NO && name[0] == '_')
 		text = demangle_known(name, style);
 	return text == NULL ? strdup(name) : text;
+}
+
+/* The next character that counts. */
+static const char *skip_uncounted(const char *s)
+{
+	for (;;) {
+		if (isspace((unsigned char)*s))
+			s++;
+		else if (strncmp(s, "[abi:", 5) == 0 && strchr(s, ']') != NULL)
+			s = strchr(s, ']') + 1;
+		else
+			return s;
+	}
+}
+
+static bool is_same_name(const char *a, const char *b)
+{
+	for (;;) {
+		a = skip_uncounted(a);
+		b = skip_uncounted(b);
+		if (*a != *b || *a == '\0')
+			return *a == *b;
+		a++;
+		b++;
+	}
+}
+
+/* Compares and frees. */
+static bool take_same(char *name, const char *text)
+{
+	bool is_same = name != NULL && is_same_name(name, text);
+
+	free(name);
+	return is_same;
+}
+
+bool ftr_demangle_is(const char *mangled, const char *text)
+{
+	static const int ways[] = {
+		DMGL_PARAMS | DMGL_ANSI, DMGL_PARAMS | DMGL_ANSI | DMGL_RET_DROP, DMGL_NO_OPTS
+	};
+	bool is_same;
+
+	if (mangled[0] != '_' || (mangled[1] != 'Z' && mangled[1] != 'R' && mangled[1] != 'D'))
+		return false;
+	is_same = take_same(demangle_known(mangled, FTR_DEMANGLE_FULL), text);
+	for (size_t i = 0; !is_same && mangled[1] == 'Z' && i < sizeof(ways) / sizeof(ways[0]); i++)
+		is_same = take_same(cplus_demangle_v3(mangled, ways[i]), text);
+	return is_same;
 }

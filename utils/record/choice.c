@@ -19,6 +19,7 @@
 #include "utils/record/source_choice.h"
 #include "utils/record/watched.h"
 #include "utils/trace/condition.h"
+#include "utils/trace/rule_actions.h"
 
 /* What the runtime does by itself, since it is told of it. */
 static const uint32_t gated = 0
@@ -120,7 +121,10 @@ static bool rule_matches(const struct ftr_rule *rule, const struct place *place,
 {
 	const struct ftr_pattern_names names = { .shown = shown, .mangled = symbol->name };
 
-	return ftr_pattern_matches_names(rule->pattern, &names) &&
+	bool has_values = (rule->actions & FTR_RULES_VALUES) != 0;
+
+	return (has_values ? ftr_pattern_matches_names(rule->pattern, &names) :
+			     ftr_pattern_matches_symbol(rule->pattern, &names)) &&
 	       module_matches(rule, place, symbol);
 }
 
@@ -353,16 +357,20 @@ static int rule_refuse(struct search *search, const char *image, const char *oth
 		       struct ftr_err *err)
 {
 	const struct ftr_rule *rule = search->rule;
+	struct ftr_closest action = { .distance = 0 };
 
 	if (other != NULL)
 		return ftr_err_set(err, ENOENT, "%s: no function of %s matches %s; %s, which is "
 				   "not instrumented, has one: name it as FUNC@LIBRARY, with "
 				   "--patch or --nest-libcall", rule->text, image,
 				   ftr_pattern_text(rule->pattern), other);
-	if (ftr_rule_module(rule) == FTR_RULE_MODULE_NAMED)
+	if (ftr_rule_module(rule) == FTR_RULE_MODULE_NAMED) {
+		ftr_rule_actions_try(&action, rule->module);
 		return ftr_err_set(err, ENOENT, "%s: no library that %s is linked with begins with "
-				   "%s and has a function that matches %s", rule->text, image,
-				   rule->module, ftr_pattern_text(rule->pattern));
+				   "%s and has a function that matches %s%s", rule->text, image,
+				   rule->module, ftr_pattern_text(rule->pattern),
+				   ftr_closest_ask(&action, "", ""));
+	}
 	return ftr_err_set(err, ENOENT, "%s: no function of %s matches %s%s", rule->text, image,
 			   ftr_pattern_text(rule->pattern),
 			   ftr_closest_ask(&search->closest, "", "; one of a library is named "

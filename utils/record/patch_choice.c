@@ -151,7 +151,7 @@ static bool rules_choose(const struct ftr_patch_choice *choice,
 		const struct ftr_rule *rule = &choice->rules.rules.v[i];
 
 		if ((rule->module == NULL || ftr_rule_names_module(rule, choice->path)) &&
-		    ftr_pattern_matches_names(rule->pattern, names))
+		    ftr_pattern_matches_symbol(rule->pattern, names))
 			return rule->kind == FTR_RULE_OF_FILTER;
 	}
 	return !choice->is_asked;

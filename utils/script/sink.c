@@ -39,7 +39,7 @@ static bool is_wanted_name(const struct script_sink *self, const struct ftr_func
 	const struct ftr_pattern_names names = { .shown = func->name, .mangled = func->mangled };
 
 	for (size_t i = 0; i < self->patterns.nr; i++)
-		if (ftr_pattern_matches_names(self->patterns.v[i], &names))
+		if (ftr_pattern_matches_symbol(self->patterns.v[i], &names))
 			return true;
 	return false;
 }

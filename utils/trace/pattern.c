@@ -2,6 +2,7 @@
 /* Patterns of names: regular expressions by libpcre2, globs by fnmatch(3). */
 #include "utils/trace/pattern.h"
 
+#include <ctype.h>
 #include <errno.h>
 #include <fnmatch.h>
 #include <stdlib.h>
@@ -9,6 +10,8 @@
 
 #define PCRE2_CODE_UNIT_WIDTH 8
 #include <pcre2.h>
+
+#include "utils/object/demangle.h"
 
 #define REGEX_CHARS ".?*+-^$|()[]{}\\"
 #define GLOB_CHARS "*?[\\"
@@ -28,6 +31,41 @@ const char *const ftr_match_words[] = {
 	[FTR_MATCH_REGEX] = "regex", [FTR_MATCH_GLOB] = "glob", [FTR_MATCH_EXACT] = "exact", NULL
 };
 
+/* The longer ones first. */
+static const char *const operators[] = {
+	"<=>", "->*", "<<=", ">>=", "()", "[]", "->", "++", "--", "&&", "||", "+=", "-=", "*=", "/=",
+	"%=", "^=", "&=", "|=", "<<", ">>", "<=", ">=", "==", "!=", "+", "-", "*", "/", "%", "^", "&",
+	"|", "~", "!", "=", "<", ">", ",", " new[]", " delete[]", NULL
+};
+
+/*
+ * "operator[]", "ns::operator+(ns::type)": an operator of C++, with parameters or not.  As a
+ * regular expression it is wrong, or that of other operators.
+ */
+static bool is_operator(const char *text)
+{
+	const char *at = text;
+
+	while ((at = strstr(at, "operator")) != NULL) {
+		bool is_word = at == text || at[-1] == ':' || at[-1] == ' ';
+
+		at += strlen("operator");
+		for (const char *const *sign = operators; is_word && *sign != NULL; sign++) {
+			size_t len = strlen(*sign);
+
+			if (strncmp(at, *sign, len) == 0)
+				return at[len] == '\0' || at[len] == '(' || at[len] == '<';
+		}
+	}
+	return false;
+}
+
+/* "call(int (*)(int))" is none either. */
+static bool has_function_pointer(const char *text)
+{
+	return strstr(text, "(*)") != NULL;
+}
+
 static enum ftr_match match_of(const char *text, enum ftr_match match)
 {
 	static const char *const special[] = {
@@ -35,6 +73,8 @@ static enum ftr_match match_of(const char *text, enum ftr_match match)
 		[FTR_MATCH_EXACT] = "",
 	};
 
+	if (match == FTR_MATCH_REGEX && (is_operator(text) || has_function_pointer(text)))
+		return FTR_MATCH_EXACT;
 	return strpbrk(text, special[match]) == NULL ? FTR_MATCH_EXACT : match;
 }
 
@@ -129,4 +169,25 @@ bool ftr_pattern_matches_names(const struct ftr_pattern *pattern,
 	return ftr_pattern_matches(pattern, names->shown) ||
 	       (names->simple != NULL && ftr_pattern_matches(pattern, names->simple)) ||
 	       (names->mangled != NULL && strcmp(pattern->text, names->mangled) == 0);
+}
+
+/* What stands before the parameters is in the mangled name, but for abbreviations of std. */
+static bool may_be_whole(const char *text, const char *mangled)
+{
+	size_t end = strcspn(text, "(<"), begin = end;
+
+	if (text[end] == '\0')
+		return strstr(mangled, "B5cxx11") != NULL;
+	while (begin > 0 && (isalnum((unsigned char)text[begin - 1]) || text[begin - 1] == '_'))
+		begin--;
+	return begin == end || strncmp(text, "std::", 5) == 0 ||
+	       memmem(mangled, strlen(mangled), text + begin, end - begin) != NULL;
+}
+
+bool ftr_pattern_matches_symbol(const struct ftr_pattern *pattern,
+				const struct ftr_pattern_names *names)
+{
+	return ftr_pattern_matches_names(pattern, names) ||
+	       (names->mangled != NULL && may_be_whole(pattern->text, names->mangled) &&
+		ftr_demangle_is(names->mangled, pattern->text));
 }

@@ -36,7 +36,7 @@ const char *ftr_pattern_text(const struct ftr_pattern *pattern);
 
 /* Is it a whole name, without anything special to its kind? */
 bool ftr_pattern_is_exact(const struct ftr_pattern *pattern);
-/* The name operator+ is itself, though "+" is special. */
+/* The name operator(cast) is itself, though "(" is special. */
 bool ftr_pattern_matches(const struct ftr_pattern *pattern, const char *name);
 
 /*
@@ -51,5 +51,11 @@ struct ftr_pattern_names {
 
 bool ftr_pattern_matches_names(const struct ftr_pattern *pattern,
 			       const struct ftr_pattern_names *names);
+/*
+ * The same, or as a whole what the mangled name stands for: ns::f(int), ns::f<int>.  Not of specs
+ * of values, which uftrace has to match, too.
+ */
+bool ftr_pattern_matches_symbol(const struct ftr_pattern *pattern,
+				const struct ftr_pattern_names *names);
 
 #endif /* FTR_TRACE_PATTERN_H */

@@ -82,6 +82,13 @@ static int read_module(struct reader *self, struct ftr_slice name, size_t at)
 	if (name.len == 0)
 		return ftr_rule_text_refuse(&self->text, at, self->err,
 					    "an action or a module is expected here");
+	if (memchr(name.s, '@', name.len) != NULL)
+		return ftr_rule_text_refuse(&self->text, at, self->err, "\"@\" stands before the "
+					    "first action alone; \",\" before the others");
+	if (self->rule.kind == FTR_RULE_OF_LOCATION)
+		return ftr_rule_text_refuse(&self->text, at, self->err, "no action \"%.*s\"; "
+					    "@hide leaves the functions of a source file out",
+					    (int)name.len, name.s);
 	if (lacks_number(name))
 		return ftr_rule_text_refuse(&self->text, at, self->err,
 					    "arguments count from 1: %.*s1", (int)name.len, name.s);

@@ -131,7 +131,7 @@ static bool rule_matches(const struct search *search, const struct ftr_rule *rul
 
 	if (rule->kind == FTR_RULE_OF_LOCATION ?
 		    func->src_file == NULL || !ftr_rule_matches_file(rule, func->src_file) :
-		    !ftr_pattern_matches_names(rule->pattern, &search->names))
+		    !ftr_pattern_matches_symbol(rule->pattern, &search->names))
 		return false;
 	return module_matches(search->plans, rule, func);
 }
