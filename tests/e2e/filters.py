@@ -527,8 +527,11 @@ int main()
             with self.subTest(name=name):
                 self.assertEqual(self.recorded("overloads", "--no-libcall", "-F", name, "-H", "^std::"), calls)
                 self.assertEqual(self.replayed("-F", name, "-H", "^std::", data="all"), calls)
-        done = self.ftr("record", "-F", "ns::f(long)", "./overloads")
-        self.assertEqual(done.returncode, 2)
+        for options, reason in ((["-F", "ns::f(long)"], "no function of"), (["-A", "ns::f(int)"], "or mangled: _ZN2ns1fEi"),
+                                (["-F", "ns::f(int)@if:arg1==1"], "or mangled: _ZN2ns1fEi")):
+            done = self.ftr("record", *options, "./overloads")
+            self.assertEqual((done.returncode, len(done.stderr.splitlines())), (2, 1))
+            self.assertIn(reason, done.stderr)
 
 
 if __name__ == "__main__":

@@ -254,6 +254,7 @@ struct search {
 	bool is_of_patch;		/* library calls are nothing that is patched */
 	bool has_more;			/* libraries may be there that the file does not tell of */
 	bool is_found;
+	const char *mangled;		/* (nullable) of what it finds without its values */
 };
 
 static int symbol_try(struct search *search, const struct ftr_symbol *symbol)
@@ -263,6 +264,11 @@ static int symbol_try(struct search *search, const struct ftr_symbol *symbol)
 	if (shown == NULL)
 		return -ENOMEM;
 	search->is_found = rule_matches(search->rule, &search->place, symbol, shown);
+	if (!search->is_found && search->mangled == NULL &&
+	    ftr_pattern_matches_symbol(search->rule->pattern, &(struct ftr_pattern_names){
+					       .shown = shown, .mangled = symbol->name }) &&
+	    module_matches(search->rule, &search->place, symbol))
+		search->mangled = symbol->name;
 	if (ftr_rule_module(search->rule) == FTR_RULE_MODULE_ANY)
 		ftr_closest_try(&search->closest, ftr_pattern_text(search->rule->pattern), shown);
 	free(shown);
@@ -359,6 +365,10 @@ static int rule_refuse(struct search *search, const char *image, const char *oth
 	const struct ftr_rule *rule = search->rule;
 	struct ftr_closest action = { .distance = 0 };
 
+	if (search->mangled != NULL)
+		return ftr_err_set(err, ENOENT, "%s: with values and conditions, a function is "
+				   "named as it is shown, or mangled: %s", rule->text,
+				   search->mangled);
 	if (other != NULL)
 		return ftr_err_set(err, ENOENT, "%s: no function of %s matches %s; %s, which is "
 				   "not instrumented, has one: name it as FUNC@LIBRARY, with "
