@@ -9,7 +9,8 @@
  * processor from. "stale" sleeps in a function with an array that holds what calls have left
  * there: addresses in the midst of all functions' first instructions; "unknown" does, called by
  * code that it has made. "later" sleeps so when it has called functions after SIGUSR2, and says
- * "asleep". It ends at SIGTERM with "wrong N": results of functions that are not right.
+ * "asleep"; "caught" does so in a handler that is recorded itself.  It ends at SIGTERM with
+ * "wrong N": results of functions that are not right.
  */
 #include <midst.h>
 #include <pthread.h>
@@ -273,10 +274,29 @@ static LIGHT void *later_main(void *arg)
 	return NULL;
 }
 
+CALL void handling(int signo)
+{
+	sleep_over();
+	check(signo == SIGPROF);
+}
+
+static LIGHT void *caught_main(void *arg)
+{
+	struct sigaction action = { .sa_handler = handling };
+
+	sigaction(SIGPROF, &action, NULL);
+	while (!is_released && !is_over)
+		usleep(1000);
+	check(deep(300) != 0);
+	raise(SIGPROF);
+	return NULL;
+}
+
 #else
 #define stale_main loop_main
 #define unknown_main loop_main
 #define later_main loop_main
+#define caught_main loop_main
 #endif
 
 #ifdef LIBRARY
@@ -298,7 +318,7 @@ static const struct work {
 } works[] = {
 	{ "many", many_main }, { "loop", loop_main }, { "wait", wait_main }, { "held", held_main },
 	{ "library", library_main }, { "parked", parked_main }, { "stale", stale_main },
-	{ "unknown", unknown_main }, { "later", later_main },
+	{ "unknown", unknown_main }, { "later", later_main }, { "caught", caught_main },
 };
 
 static LIGHT void on_signal(int signo)
