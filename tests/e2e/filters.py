@@ -34,6 +34,8 @@ CHOICES = [
     ("-t 10ms", "main(run(top(slow(usleep))))"),
     ("-t 10ms -T again@trace", "main(run(top(slow(usleep)) again(again(again))))"),
     ("-T slow@time=10ms", f"main(run(top({MID} slow(usleep)) {AGAIN}))"),
+    ("-T main@time=10s -F top", TOP),   # which is outside of what is chosen
+    ("-t 10ms -N leaf -T leaf@trace", "main(run(top(slow(usleep))))"),
     ("-C usleep", "main(run(top(slow(usleep))))"),
     ("-C leaf -N top", "main(run(again(again(leaf) leaf)))"),
     ("-H mid", "main(run(top(leaf leaf slow(usleep leaf leaf)) again(again(again leaf) leaf)))"),

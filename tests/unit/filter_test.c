@@ -336,12 +336,38 @@ static void random_rules(struct ftr_strbuf *words)
 	starts_off = below(6) == 0;
 }
 
+/* Nothing counts in a call of NOTRACE, and only FILTER and NOTRACE outside of FILTER. */
+static bool counts(int call)
+{
+	const struct wish *own = &wishes[calls[call].func];
+	bool is_chosen = !has_filter || own->filter || own->notrace;
+
+	for (int i = calls[call].parent; i >= 0; i = calls[i].parent) {
+		const struct wish *wish = &wishes[calls[i].func];
+
+		if ((wish->notrace || wish->filter) && counts(i)) {
+			if (wish->notrace)
+				return false;
+			is_chosen = true;
+		}
+	}
+	return is_chosen;
+}
+
+/* Does it have limits, and count for others? */
+static bool has_say(int call)
+{
+	return counts(call) && !wishes[calls[call].func].notrace;
+}
+
 /* The innermost wish of the call or its callers. */
 static uint64_t in_force(int call, bool is_size)
 {
 	for (int i = call; i >= 0; i = calls[i].parent) {
 		const struct wish *wish = &wishes[calls[i].func];
 
+		if (!has_say(i))
+			continue;
 		if ((is_size ? wish->size : wish->time) >= 0)
 			return (uint64_t)(is_size ? wish->size : wish->time);
 	}
@@ -363,8 +389,9 @@ static void model_keep(void)
 		const struct wish *wish = &wishes[call->func];
 		uint64_t least = in_force(i, false);
 
-		call->is_kept |= wish->trace || ((!has_caller || wish->caller) &&
-						 call->end - call->begin >= least);
+		call->is_kept |= (has_say(i) && wish->trace) ||
+				 ((!has_caller || (has_say(i) && wish->caller)) &&
+				  call->end - call->begin >= least);
 		if (is_small(i)) {
 			/* What is small keeps others no more than it is kept. */
 			bool has_kept = false;

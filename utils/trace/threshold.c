@@ -30,6 +30,8 @@ struct level {
 	bool is_small;			/* and left out */
 	bool is_kept;			/* however short */
 	bool leads;			/* it may stay */
+	bool is_chosen;			/* in a call of FILTER, or one itself */
+	bool is_muted;			/* the same of NOTRACE */
 };
 
 struct state {
@@ -45,6 +47,7 @@ struct threshold {
 	struct ftr_rule_plans *plans;	/* (borrowed, nullable) */
 	struct level outermost;		/* what holds outside of all calls */
 	bool has_callers;		/* only calls that lead somewhere stay */
+	bool has_filter;		/* outside of FILTER only it and NOTRACE count */
 	bool has_rules;			/* a call's function matters, not its time alone */
 	struct ftr_per_task states;
 	size_t out_nr;			/* tasks whose sched-out waits */
@@ -112,8 +115,19 @@ static const struct level *level_inside(const struct threshold *self, const stru
 	return state->levels.nr > 0 ? &state->levels.v[state->levels.nr - 1] : &self->outermost;
 }
 
-static void level_apply(struct level *level, const struct ftr_rule_plan *plan)
+/* What does not count is what `filter` will leave out. */
+static void level_apply(const struct threshold *self, struct level *level,
+			const struct ftr_rule_plan *plan)
 {
+	bool is_outside = self->has_filter && !level->is_chosen;
+
+	if (level->is_muted ||
+	    (is_outside && (plan->actions & (FTR_RULE_FILTER | FTR_RULE_NOTRACE)) == 0))
+		return;
+	level->is_chosen |= (plan->actions & FTR_RULE_FILTER) != 0;
+	level->is_muted = (plan->actions & FTR_RULE_NOTRACE) != 0;
+	if (level->is_muted)
+		return;
 	if (plan->actions & FTR_RULE_TIME)
 		level->threshold_ns = plan->values.time_ns;
 	if (plan->actions & FTR_RULE_SIZE)
@@ -135,8 +149,8 @@ static int take_entry(struct threshold *self, struct state *state, struct ftr_ev
 	level.place = ftr_hold_next(&self->hold);
 	level.is_kept = false;
 	level.leads = !self->has_callers;
-	if (plan->actions & CONCERNED)
-		level_apply(&level, plan);
+	if (plan->actions & (CONCERNED | FTR_RULE_FILTER | FTR_RULE_NOTRACE))
+		level_apply(self, &level, plan);
 	level.is_small = size != 0 && size < level.size_bytes;
 	if (ftr_vec_push(&state->levels, level) < 0)
 		return -ENOMEM;
@@ -343,6 +357,8 @@ struct ftr_source *ftr_threshold_new(struct ftr_source *inner,
 	self->outermost.size_bytes = options->size_bytes;
 	self->has_callers = self->plans != NULL &&
 			    (ftr_rules_actions(self->plans->rules) & FTR_RULE_CALLER);
+	self->has_filter = self->plans != NULL &&
+			   (ftr_rules_actions(self->plans->rules) & FTR_RULE_FILTER);
 	self->has_rules = !ftr_threshold_is_time_alone(options);
 	self->states.bytes = sizeof(struct state);
 	return &self->base;
