@@ -55,6 +55,12 @@ def held(pid):
             "threads": len(os.listdir(f"/proc/{pid}/task"))}
 
 
+def is_served(path):
+    """It may be there already, and refuse who comes."""
+    with socket.socket(socket.AF_UNIX) as connection:
+        return connection.connect_ex(path) == 0
+
+
 @unittest.skipUnless(SERVER, "redis-server is not installed")
 class AttachServer(attaching.Test):
     def cycle(self, pid, signo, data="data"):
@@ -69,7 +75,7 @@ class AttachServer(attaching.Test):
         path = "socket"         # a longer one may be too long for the kernel
         server = self.start_program(SERVER, "--port", "0", "--unixsocket", path, "--save", "", "--appendonly", "no")
         threading.Thread(target=server.stdout.read, daemon=True).start()
-        self.wait_for(lambda: os.path.exists(path))
+        self.wait_for(lambda: is_served(path))
         clients = [Client(path, number) for number in range(CLIENTS)]
         for client in clients:
             client.start()
