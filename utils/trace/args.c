@@ -240,8 +240,7 @@ static void put_enum(struct ftr_strbuf *text, const struct ftr_arg_enum *values,
 		}
 	}
 	for (uint32_t i = 0; values != NULL && are_flags(values) && i < values->nr; i++) {
-		if (left < values->values[i].value || values->values[i].value == 0 ||
-		    (left == 0 && separator[0] != '\0'))
+		if (left < values->values[i].value || (left == 0 && separator[0] != '\0'))
 			continue;
 		ftr_strbuf_printf(text, "%s%s", separator, values->values[i].name);
 		left = (int64_t)((uint64_t)left - (uint64_t)values->values[i].value);
