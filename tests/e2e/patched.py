@@ -154,7 +154,7 @@ class Choice(AsNative):
     def test_a_pattern_of_what_is_run(self):
         """A shell has no such function, but the program that it runs."""
         for words, said in ((["-P", "^leaf$"], ""), (["-F", "^leaf$"], "of the programs that it runs, one may")):
-            done = self.ftr("record", "-d", "d", "--no-libcall", *words, "sh", "-c", "./prog; true")
+            done = self.ftr("record", "-d", "d", "--no-libcall", "--no-event", *words, "sh", "-c", "./prog; true")
             self.assertEqual(done.returncode, 0)
             self.assertIn(said, done.stderr)
             self.assertEqual(set(self.report("-f", "call")), {"leaf"})
