@@ -120,7 +120,6 @@ static bool rule_matches(const struct ftr_rule *rule, const struct place *place,
 			 const struct ftr_symbol *symbol, const char *shown)
 {
 	const struct ftr_pattern_names names = { .shown = shown, .mangled = symbol->name };
-
 	bool has_values = (rule->actions & FTR_RULES_VALUES) != 0;
 
 	return (has_values ? ftr_pattern_matches_names(rule->pattern, &names) :
