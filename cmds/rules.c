@@ -86,9 +86,47 @@ static void warn_function(const struct ftr_trace *trace, const struct ftr_rule *
 		 ftr_closest_ask(&closest, "", "; \"ftr report\" lists the functions called"));
 }
 
+/* Compared with a word that is none of its names. */
+static void warn_word(const struct ftr_rule *rule, const struct ftr_condition_misfit *misfit)
+{
+	const struct ftr_arg_enum *values = misfit->values;
+	struct ftr_closest closest = { .distance = 0 };
+
+	for (uint32_t i = 0; values != NULL && i < values->nr; i++)
+		ftr_closest_try(&closest, misfit->node->text, values->values[i].name);
+	ftr_warn("--%s: %s: no call fits the condition: the value that \"%s\" is compared with is "
+		 "a number%s%s", ftr_rule_option(rule->kind), rule->text, misfit->node->text,
+		 values != NULL ? " without such a name" : "; compare it with one",
+		 values == NULL ? "" : ftr_closest_ask(&closest, "", "; \"ftr replay\" shows the "
+						       "names that it has"));
+}
+
+/* Its condition was neither true nor false of any call. */
+static void warn_unknown(const struct ftr_rule *rule, const struct ftr_condition_misfit *misfit)
+{
+	const char *option = ftr_rule_option(rule->kind);
+
+	if (misfit->node == NULL)
+		ftr_warn("--%s: %s: no call has the values that the condition is about; ftr record "
+			 "-A and -R choose them, and --value-depth what they lead to", option,
+			 rule->text);
+	else if (misfit->format == FTR_ARG_STRING || misfit->format == FTR_ARG_WORD)
+		ftr_warn("--%s: %s: no call fits the condition: what it compares is a text; "
+			 "compare it with one, in quotation marks", option, rule->text);
+	else if (misfit->format == FTR_ARG_STRUCT || misfit->format == FTR_ARG_NULL)
+		ftr_warn("--%s: %s: no call fits the condition: what it compares has members; "
+			 "compare one, as arg1.NAME", option, rule->text);
+	else if (misfit->node->literal == FTR_LITERAL_TEXT && misfit->node->text != NULL)
+		warn_word(rule, misfit);
+	else
+		ftr_warn("--%s: %s: no call fits the condition: the number that it is about "
+			 "cannot be compared so; use ==, !=, <, <=, > or >=", option, rule->text);
+}
+
 void ftr_opened_warn_rules(struct ftr_opened *opened)
 {
 	const struct ftr_rule *rule;
+	struct ftr_condition_misfit misfit;
 	size_t pos = 0;
 
 	if (opened->options.plans == NULL)
@@ -99,7 +137,7 @@ void ftr_opened_warn_rules(struct ftr_opened *opened)
 		else
 			warn_function(opened->trace, rule);
 	}
-	for (pos = 0; (rule = ftr_rule_plans_next_unknown(&opened->plans, &pos)) != NULL;)
-		ftr_warn("--%s: %s: no call has the values that the condition is about; ftr record "
-			 "-A and -R choose them, and --value-depth what they lead to", ftr_rule_option(rule->kind), rule->text);
+	pos = 0;
+	while ((rule = ftr_rule_plans_next_unknown(&opened->plans, &pos, &misfit)) != NULL)
+		warn_unknown(rule, &misfit);
 }

@@ -56,7 +56,8 @@ static const struct values values = {
 	.bits = 0xfffffffe, .any = 0xfffffffb, .c = "x",
 };
 
-static enum ftr_truth test(const char *text, bool has_exit)
+static enum ftr_truth test_misfit(const char *text, bool has_exit,
+				  struct ftr_condition_misfit *misfit)
 {
 	static const int32_t result = -1;
 	const struct ftr_payload args = { .data = (const uint8_t *)&values, .len = sizeof(values),
@@ -76,7 +77,15 @@ static enum ftr_truth test(const char *text, bool has_exit)
 		print_error("%s: %s\n", text, err.text);
 	assert_int_equal(ret, 0);
 	assert_int_equal(text[reader.pos], '\0');
+	*misfit = ftr_condition_misfit(condition, &facts);
 	return ftr_condition_test(condition, &facts);
+}
+
+static enum ftr_truth test(const char *text, bool has_exit)
+{
+	struct ftr_condition_misfit misfit;
+
+	return test_misfit(text, has_exit, &misfit);
 }
 
 static void comparisons_are_as_in_c(void **state)
@@ -129,6 +138,32 @@ static void what_is_not_known_is_neither(void **state)
 	assert_int_equal(test("duration > 10us", true), FTR_TRUE);
 	assert_int_equal(test("duration >= 12us", true), FTR_TRUE);
 	assert_int_equal(test("duration < 12000", true), FTR_FALSE);
+}
+
+/* What is compared with what it is not: the first of them. */
+static void misfits_are_found(void **state)
+{
+	static const struct {
+		const char *text, *word;
+		enum ftr_arg_format format;
+	} rows[] = {
+		{ "arg1 == hello", "hello", FTR_ARG_SIGNED },
+		{ "arg9 == 1 && arg3 == REDD", "REDD", FTR_ARG_ENUM },
+		{ "!(arg3 == BLUE && arg1 ~ \"1*\")", "1*", FTR_ARG_SIGNED },
+		{ "arg2 & 3", "3", FTR_ARG_STRING },
+		{ "fparg1 == x || arg1 == y", "x", FTR_ARG_FLOAT },
+	};
+	struct ftr_condition_misfit misfit;
+
+	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+		test_misfit(rows[i].text, false, &misfit);
+		assert_non_null(misfit.node);
+		assert_string_equal(misfit.node->text, rows[i].word);
+		assert_int_equal(misfit.format, rows[i].format);
+		assert_ptr_equal(misfit.values, misfit.format == FTR_ARG_ENUM ? &colors : NULL);
+	}
+	test_misfit("arg9 == 1 || retval == x || duration > 1us || arg3 == RED", false, &misfit);
+	assert_null(misfit.node);
 }
 
 static void conditions_know_when_to_ask(void **state)
@@ -218,6 +253,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test_setup_teardown(comparisons_are_as_in_c, setup, teardown),
 		cmocka_unit_test_setup_teardown(what_is_not_known_is_neither, setup, teardown),
+		cmocka_unit_test_setup_teardown(misfits_are_found, setup, teardown),
 		cmocka_unit_test_setup_teardown(conditions_know_when_to_ask, setup, teardown),
 		cmocka_unit_test_setup_teardown(a_condition_ends_where_it_must, setup, teardown),
 		cmocka_unit_test_setup_teardown(wrong_conditions_have_a_place, setup, teardown),

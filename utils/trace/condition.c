@@ -238,3 +238,23 @@ enum ftr_truth ftr_condition_test(const struct ftr_condition *condition,
 		return test_comparison(condition, facts);
 	}
 }
+
+struct ftr_condition_misfit ftr_condition_misfit(const struct ftr_condition *condition,
+						 const struct ftr_condition_facts *facts)
+{
+	struct ftr_condition_misfit misfit = { 0 };
+	struct ftr_value value;
+	struct ftr_arg type;
+
+	if (condition->op <= FTR_CONDITION_NOT) {
+		misfit = ftr_condition_misfit(condition->left, facts);
+		if (misfit.node == NULL && condition->right != NULL)
+			misfit = ftr_condition_misfit(condition->right, facts);
+	} else if (condition->subject != FTR_SUBJECT_DURATION &&
+		   find_value(condition, facts, &type, &value) &&
+		   compare_value(condition, &value) == FTR_UNKNOWN) {
+		misfit = (struct ftr_condition_misfit){ condition, value.arg->format,
+							value.arg->values };
+	}
+	return misfit;
+}

@@ -17,6 +17,7 @@
 #include <stdint.h>
 
 #include "utils/base/err.h"
+#include "utils/trace/args.h"
 
 struct ftr_arena;
 struct ftr_payload;
@@ -100,5 +101,16 @@ enum ftr_truth {
 
 enum ftr_truth ftr_condition_test(const struct ftr_condition *condition,
 				  const struct ftr_condition_facts *facts);
+
+/* A comparison whose value is there, and which cannot be told all the same. */
+struct ftr_condition_misfit {
+	const struct ftr_condition *node;	/* NULL = none */
+	enum ftr_arg_format format;		/* of the value */
+	const struct ftr_arg_enum *values;	/* (nullable; the trace's) its names */
+};
+
+/* The first of a condition that is neither true nor false. */
+struct ftr_condition_misfit ftr_condition_misfit(const struct ftr_condition *condition,
+						 const struct ftr_condition_facts *facts);
 
 #endif /* FTR_TRACE_CONDITION_H */

@@ -57,10 +57,10 @@ int ftr_rule_plans_init(struct ftr_rule_plans *plans, const struct ftr_rules *ru
 {
 	*plans = (struct ftr_rule_plans){ .rules = rules, .trace = trace };
 	plans->matched = calloc(rules->rules.nr + 1, sizeof(*plans->matched));
-	plans->was_known = calloc(rules->rules.nr + 1, sizeof(*plans->was_known));
-	if (plans->matched == NULL || plans->was_known == NULL) {
+	plans->answers = calloc(rules->rules.nr + 1, sizeof(*plans->answers));
+	if (plans->matched == NULL || plans->answers == NULL) {
 		free(plans->matched);
-		free(plans->was_known);
+		free(plans->answers);
 		return -ENOMEM;
 	}
 	for (size_t i = 0; i < rules->rules.nr; i++) {
@@ -79,7 +79,7 @@ void ftr_rule_plans_fini(struct ftr_rule_plans *plans)
 	ftr_vec_fini(&plans->by_func);
 	ftr_arena_fini(&plans->arena);
 	free(plans->matched);
-	free(plans->was_known);
+	free(plans->answers);
 }
 
 /* Does a library call lead into the library that the rule names? */
@@ -225,12 +225,15 @@ uint8_t ftr_rule_plan_judge(struct ftr_rule_plans *plans, const struct ftr_rule_
 	for (size_t i = 0; i < plan->rule_nr; i++) {
 		uint32_t at = plan->rules[i];
 		const struct ftr_condition *condition = plans->rules->rules.v[at].condition;
+		struct ftr_rule_answers *answers = &plans->answers[at];
 		enum ftr_truth truth;
 
 		if (condition == NULL)
 			continue;
 		truth = ftr_condition_test(condition, facts);
-		plans->was_known[at] |= truth != FTR_UNKNOWN;
+		answers->is_known |= truth != FTR_UNKNOWN;
+		if (!answers->is_known && answers->misfit.node == NULL)
+			answers->misfit = ftr_condition_misfit(condition, facts);
 		verdict |= (uint8_t)((truth == FTR_TRUE) << bit++);
 	}
 	return verdict;
@@ -301,14 +304,17 @@ const struct ftr_rule *ftr_rule_plans_next_unmatched(struct ftr_rule_plans *plan
 	return NULL;
 }
 
-const struct ftr_rule *ftr_rule_plans_next_unknown(const struct ftr_rule_plans *plans, size_t *pos)
+const struct ftr_rule *ftr_rule_plans_next_unknown(const struct ftr_rule_plans *plans, size_t *pos,
+						   struct ftr_condition_misfit *misfit)
 {
 	while (*pos < plans->rules->rules.nr) {
 		size_t i = (*pos)++;
 		const struct ftr_rule *rule = &plans->rules->rules.v[i];
 
-		if (rule->condition != NULL && plans->matched[i] > 0 && !plans->was_known[i])
-			return rule;
+		if (rule->condition == NULL || plans->matched[i] == 0 || plans->answers[i].is_known)
+			continue;
+		*misfit = plans->answers[i].misfit;
+		return rule;
 	}
 	return NULL;
 }

@@ -12,10 +12,10 @@
 
 #include "utils/base/arena.h"
 #include "utils/base/vec.h"
+#include "utils/trace/condition.h"
 #include "utils/trace/func.h"
 #include "utils/trace/rule.h"
 
-struct ftr_condition_facts;
 struct ftr_trace;
 
 /* As many rules of a function may have conditions: a call's verdict has a bit for each. */
@@ -37,7 +37,11 @@ struct ftr_rule_plans {
 	struct ftr_trace *trace;	/* (borrowed) */
 	FTR_VEC(const struct ftr_rule_plan *) by_func;	/* NULL = not looked up yet */
 	uint32_t *matched;		/* functions that each rule is about, by its index */
-	bool *was_known;		/* its condition was true or false of a call */
+	/* ... and of one with a condition: */
+	struct ftr_rule_answers {
+		bool is_known;		/* it was true or false of a call */
+		struct ftr_condition_misfit misfit;
+	} *answers;
 	bool has_locations;		/* functions of other files are hidden */
 	bool has_conditions;
 	struct ftr_arena arena;
@@ -91,7 +95,11 @@ static inline const struct ftr_rule_plan *ftr_rule_plans_at(struct ftr_rule_plan
  */
 const struct ftr_rule *ftr_rule_plans_next_unmatched(struct ftr_rule_plans *plans, size_t *pos);
 
-/* The same over rules whose conditions ask for what no call of theirs has. */
-const struct ftr_rule *ftr_rule_plans_next_unknown(const struct ftr_rule_plans *plans, size_t *pos);
+/*
+ * The same over rules whose conditions ask for what no call of theirs has; *misfit becomes what
+ * they compare with what it is not.
+ */
+const struct ftr_rule *ftr_rule_plans_next_unknown(const struct ftr_rule_plans *plans, size_t *pos,
+						   struct ftr_condition_misfit *misfit);
 
 #endif /* FTR_TRACE_RULE_PLAN_H */
