@@ -479,6 +479,13 @@ class FiltersTest(harness.Test):
             self.assertEqual(done.returncode, 2, done.stderr)
             self.assertIn(reason, done.stderr)
 
+    def test_library_calls_that_are_left_out(self):
+        for options in (["-F", "usleep"], ["-A", "usleep@plt,arg1"], ["-T", "usl.*@depth=2"]):
+            done = self.ftr("record", "--no-libcall", *options, "./pg")
+            self.assertEqual(done.returncode, 2, done.stderr)
+            self.assertIn("of a library, which --no-libcall leaves out", done.stderr)
+        self.assertNotIn("usleep", self.recorded("pg", "-N", "usleep", "--no-libcall"))
+
     def test_wrong_text(self):
         done = self.ftr("record", "-T", "slow@deph=2", "./pg")
         self.assertEqual(done.returncode, 2)

@@ -250,7 +250,9 @@ struct search {
 	const struct ftr_rule *rule;
 	struct place place;
 	struct ftr_closest closest;
-	bool is_of_patch;		/* library calls are nothing that is patched */
+	bool is_of_code;		/* library calls do not count, nor are they patched */
+	bool leaves_calls;		/* --no-libcall */
+	bool is_called;			/* one that does not count would be found */
 	bool has_more;			/* libraries may be there that the file does not tell of */
 	bool is_found;
 	const char *mangled;		/* (nullable) of what it finds without its values */
@@ -281,8 +283,13 @@ static int symbols_try(struct search *search, const struct ftr_symtab *tab)
 	for (size_t i = 0; ret == 0 && i < tab->nr && !search->is_found; i++) {
 		const struct ftr_symbol *symbol = &tab->symbols[i];
 
-		if (ftr_symbol_is_function(symbol) && !(search->is_of_patch && symbol->type == 'P'))
-			ret = symbol_try(search, symbol);
+		if (!ftr_symbol_is_function(symbol))
+			continue;
+		ret = symbol_try(search, symbol);
+		if (search->is_found && search->is_of_code && symbol->type == 'P') {
+			search->is_found = false;
+			search->is_called = true;
+		}
 	}
 	return ret;
 }
@@ -368,6 +375,10 @@ static int rule_refuse(struct search *search, const char *image, const char *oth
 		return ftr_err_set(err, ENOENT, "%s: with values and conditions, a function is "
 				   "named as it is shown, or mangled: %s", rule->text,
 				   search->mangled);
+	if (search->is_called && search->leaves_calls)
+		return ftr_err_set(err, ENOENT, "%s: %s calls %s of a library, which --no-libcall "
+				   "leaves out; leave that option out", rule->text, image,
+				   ftr_pattern_text(rule->pattern));
 	if (other != NULL)
 		return ftr_err_set(err, ENOENT, "%s: no function of %s matches %s; %s, which is "
 				   "not instrumented, has one: name it as FUNC@LIBRARY, with "
@@ -474,7 +485,7 @@ static int patched_match(const struct ftr_record_choice *choice, const char *ima
 	ftr_rules_init(&rules);
 	ret = ftr_patch_rules_parse(&rules, &choice->patched, err);
 	for (size_t i = 0; ret >= 0 && i < rules.rules.nr; i++) {
-		struct search search = { .rule = &rules.rules.v[i], .is_of_patch = true,
+		struct search search = { .rule = &rules.rules.v[i], .is_of_code = true,
 					 .has_more = has_more(choice) };
 		int matched = 0;
 
@@ -509,6 +520,9 @@ int ftr_record_choice_match(const struct ftr_record_choice *choice, const char *
 		struct search search = { .rule = &choice->rules->rules.v[i],
 					 .has_more = has_more(choice) };
 
+		search.leaves_calls = choice->no_libcalls &&
+				      search.rule->actions != FTR_RULE_NOTRACE;
+		search.is_of_code = search.leaves_calls;
 		matched = is_of_functions(search.rule) ? rule_match(&search, image, &tab, err) :
 			  search.rule->kind == FTR_RULE_OF_LOCATION ?
 			  location_match(&search, image, &tab, err) : 0;

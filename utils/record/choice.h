@@ -24,6 +24,7 @@ struct ftr_record_choice {
 	bool is_running;		/* the program, and has whatever libraries it has */
 	bool may_change;		/* --agent: all of this, while the program runs */
 	bool is_flight;			/* --overwrite: there can be dumps */
+	bool no_libcalls;		/* --no-libcall: none of them is recorded */
 	bool has_lines;			/* source lines are stored: --srcline, or -L needs them */
 	unsigned value_depth;		/* pointers that are followed in what debug info says */
 	bool auto_args;			/* -a: arguments and return values of all functions */

@@ -9,6 +9,7 @@
 #include "utils/object/elf_file.h"
 #include "utils/object/plt.h"
 #include "utils/proto/plt.h"
+#include "utils/record/choice.h"
 #include "utils/record/libcalls.h"
 #include "utils/record/patch_choice.h"
 #include "utils/record/sections.h"
@@ -203,6 +204,13 @@ static bool libcalls_are_wanted(const struct ftr_section_module *module, const v
 	return values_of(values).nest_libcall && !ftr_section_is_base_library(module->path);
 }
 
+static int libcalls_choose(struct ftr_record_choice *choice, struct ftr_rules *rules,
+			   const void *values, struct ftr_err *err)
+{
+	choice->no_libcalls = values_of(values).no_libcall;
+	return 0;
+}
+
 extern const struct ftr_section_maker ftr_section_maker_libcalls;
 
 void ftr_libcalls_imply(struct ftr_option_values *given)
@@ -220,6 +228,7 @@ const struct ftr_section_maker ftr_section_maker_libcalls = {
 	.probe	      = "plt",
 	.options      = libcalls_options,
 	.values_bytes = sizeof(struct libcalls_values),
+	.choose	      = libcalls_choose,
 	.takes_any    = libcalls_take_any,
 	.flags	      = libcalls_flags,
 	.is_wanted    = libcalls_are_wanted,
