@@ -378,6 +378,7 @@ static void test_words(void **state)
 		{ "arg1/t40:big", 0, FTR_PLACE_STACK, 8, 40 },
 		{ "arg0", -EINVAL, 0, 0, 0 },
 		{ "arg1%eax", -EINVAL, 0, 0, 0 },
+		{ "fparg1/80", -EINVAL, 0, 0, 0 },
 		{ "arg1%stack+0", -EINVAL, 0, 0, 0 },
 		{ "arg1%stack+99999", -EINVAL, 0, 0, 0 },
 		{ "arg1/t24%rdi+rsi+rdx", -EINVAL, 0, 0, 0 },

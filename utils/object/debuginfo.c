@@ -17,6 +17,7 @@
 #include "utils/base/arena.h"
 #include "utils/base/hashmap.h"
 #include "utils/object/debugfile.h"
+#include "utils/object/dwarf_enum.h"
 #include "utils/object/dwarf_type.h"
 #include "utils/object/elf_file.h"
 
@@ -315,4 +316,19 @@ const struct ftr_signature *ftr_debuginfo_signature(struct ftr_debuginfo *info, 
 		declaration->signature = ftr_dwarf_signature(&info->types, &declaration->die);
 	declaration->has_signature = true;
 	return declaration->signature;
+}
+
+const struct ftr_enum_type *ftr_debuginfo_enum(struct ftr_debuginfo *info, const char *name,
+					       struct ftr_closest *closest)
+{
+	Dwarf_Die *unit = NULL, type;
+	Dwarf_Addr bias;
+
+	if (!is_open(info))
+		return NULL;
+	while ((unit = dwfl_module_nextcu(info->module, unit, &bias)) != NULL) {
+		if (ftr_dwarf_enum_find(unit, name, closest, &type))
+			return ftr_dwarf_type_read(&info->types, &type, name).values;
+	}
+	return NULL;
 }

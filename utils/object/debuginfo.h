@@ -9,6 +9,7 @@
 #include "utils/base/err.h"
 #include "utils/object/signature.h"
 
+struct ftr_closest;
 struct ftr_debuginfo;
 
 /*
@@ -39,5 +40,12 @@ void ftr_debuginfo_follow(struct ftr_debuginfo *info, unsigned depth);
  * until the close.  NULL when unknown.
  */
 const struct ftr_signature *ftr_debuginfo_signature(struct ftr_debuginfo *info, uint64_t addr);
+
+/*
+ * The first enumeration of any unit that has that name, or a typedef of it that has; as long as a
+ * signature.  NULL when out of memory, or there is none: @closest considers the names of others.
+ */
+const struct ftr_enum_type *ftr_debuginfo_enum(struct ftr_debuginfo *info, const char *name,
+					       struct ftr_closest *closest);
 
 #endif /* FTR_OBJECT_DEBUGINFO_H */

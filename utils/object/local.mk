@@ -22,6 +22,8 @@ libftr_a_SOURCES += \
 	utils/object/dwarf_members.h \
 	utils/object/dwarf_place.c \
 	utils/object/dwarf_place.h \
+	utils/object/dwarf_enum.c \
+	utils/object/dwarf_enum.h \
 	utils/object/dwarf_search.c \
 	utils/object/dwarf_search.h \
 	utils/object/dwarf_text.c \

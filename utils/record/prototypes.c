@@ -23,6 +23,20 @@ const char ftr_prototype_enums[] =
 #undef FTR_PROTOTYPE_ENUM
 	;
 
+bool ftr_prototype_has_enum(const char *name)
+{
+	static const char begin[] = "enum ";
+	const char *at = ftr_prototype_enums;
+	size_t len = strlen(name);
+
+	while ((at = strstr(at, begin)) != NULL) {
+		at += strlen(begin);
+		if (strncmp(at, name, len) == 0 && at[len] == ' ')
+			return true;
+	}
+	return false;
+}
+
 static int name_compare(const void *name, const void *prototype)
 {
 	return strcmp(name, ((const struct ftr_prototype *)prototype)->name);

@@ -18,6 +18,9 @@ extern const struct ftr_prototype ftr_prototypes[];
 /* Enumerations that they name: "enum uft_whence {SEEK_SET=0,...};..." */
 extern const char ftr_prototype_enums[];
 
+/* Is one of them called so? */
+bool ftr_prototype_has_enum(const char *name);
+
 /* NULL: it is not well known. */
 const struct ftr_prototype *ftr_prototype_find(const char *name);
 

@@ -64,6 +64,9 @@ static int place_check(const struct ftr_rule *rule, const char *words, const str
 		return 0;
 	if (kind == UFT_SPEC_ARGS && spec->arg.index == 0)
 		return refuse(rule, words, spec->word.s, "arguments count from 1", err);
+	if (spec->where.len == 0)
+		return refuse(rule, words, spec->word.s, "a long double is on the stack: say "
+			      "where, as fparg1/80%stack+1", err);
 	return refuse(rule, words, spec->where.s,
 		      "a place is rdi, rsi, rdx, rcx, r8, r9, xmm0 to xmm7 (in 32-bit programs eax, edx, "
 		      "ecx), two of them with \"+\", or stack+N from 1 on", err);

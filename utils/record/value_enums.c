@@ -14,6 +14,7 @@ void ftr_value_enums_init(struct ftr_value_enums *enums)
 	*enums = (struct ftr_value_enums){ 0 };
 	ftr_hashmap_init(&enums->names);
 	ftr_hashmap_init(&enums->types);
+	ftr_hashmap_init(&enums->missed);
 	ftr_arena_init(&enums->arena);
 }
 
@@ -21,6 +22,7 @@ void ftr_value_enums_fini(struct ftr_value_enums *enums)
 {
 	ftr_hashmap_fini(&enums->names);
 	ftr_hashmap_fini(&enums->types);
+	ftr_hashmap_fini(&enums->missed);
 	ftr_arena_fini(&enums->arena);
 }
 
@@ -92,4 +94,17 @@ const char *ftr_value_enums_name(struct ftr_value_enums *enums, const struct ftr
 	if (is_new)
 		put_line(type, name, lines);
 	return name;
+}
+
+bool ftr_value_enums_has(const struct ftr_value_enums *enums, const char *name)
+{
+	return ftr_hashmap_find(&enums->types, ftr_hash_bytes(name, strlen(name))) != NULL;
+}
+
+bool ftr_value_enums_miss(struct ftr_value_enums *enums, const char *name)
+{
+	uint64_t hash = ftr_hash_bytes(name, strlen(name));
+
+	return ftr_hashmap_find(&enums->missed, hash) == NULL &&
+	       ftr_hashmap_set(&enums->missed, hash, enums) == 0;
 }

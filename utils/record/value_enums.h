@@ -11,6 +11,7 @@
 struct ftr_value_enums {
 	struct ftr_hashmap names;	/* of a type in the file, by its id -> const char * */
 	struct ftr_hashmap types;	/* by hash of a name -> const struct ftr_enum_type * */
+	struct ftr_hashmap missed;	/* by hash of a name that none has */
 	struct ftr_arena arena;
 };
 
@@ -23,5 +24,11 @@ void ftr_value_enums_fini(struct ftr_value_enums *enums);
  */
 const char *ftr_value_enums_name(struct ftr_value_enums *enums, const struct ftr_enum_type *type,
 				 struct ftr_strbuf *lines);
+
+/* Has a line that name? */
+bool ftr_value_enums_has(const struct ftr_value_enums *enums, const char *name);
+
+/* Note that there is none of that name.  Is it the first time? */
+bool ftr_value_enums_miss(struct ftr_value_enums *enums, const char *name);
 
 #endif /* FTR_RECORD_VALUE_ENUMS_H */

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 /* What the info file says of values: specs as they were given, and prototypes. */
 #include <errno.h>
+#include <string.h>
 
 #include "utils/record/choice.h"
 #include "utils/record/prototypes.h"
 #include "utils/record/value_module.h"
 #include "utils/trace/info.h"
-
 
 bool ftr_values_are_any(const struct ftr_record_choice *choice)
 {
@@ -70,6 +70,19 @@ static bool has_automatic(const struct ftr_record_choice *choice)
 	return choice->auto_args;
 }
 
+/* Does a spec have values shown by the names of an enumeration, which may be a prototype's? */
+static bool names_enum(const struct ftr_rules *rules)
+{
+	for (size_t i = 0; i < rules->rules.nr; i++) {
+		const struct ftr_rule *rule = &rules->rules.v[i];
+
+		if ((rule->args != NULL && strstr(rule->args, "/e:") != NULL) ||
+		    (rule->retval != NULL && strstr(rule->retval, "/e:") != NULL))
+			return true;
+	}
+	return false;
+}
+
 /* The text of @sb in @arena, NULL when it is empty; *ret becomes -ENOMEM. */
 static const char *taken(struct ftr_strbuf *sb, struct ftr_arena *arena, int *ret)
 {
@@ -112,8 +125,9 @@ int ftr_values_info(struct ftr_info *info, const struct ftr_record_choice *choic
 	if (has_automatic(choice)) {
 		put_prototypes(&texts[2], false);
 		put_prototypes(&texts[3], true);
-		info->enumauto = ftr_prototype_enums;
 	}
+	if (has_automatic(choice) || names_enum(choice->rules))
+		info->enumauto = ftr_prototype_enums;
 	info->argspec = taken(&texts[0], arena, &ret);
 	info->retspec = taken(&texts[1], arena, &ret);
 	info->argauto = taken(&texts[2], arena, &ret);

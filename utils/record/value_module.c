@@ -8,6 +8,7 @@
 
 #include "arch/arch.h"
 #include "utils/base/bits.h"
+#include "utils/base/closest.h"
 #include "utils/object/debuginfo.h"
 #include "utils/object/demangle.h"
 #include "utils/object/elf_file.h"
@@ -113,21 +114,45 @@ static bool is_clone(const char *name)
 	return dot != NULL && strncmp(dot, ".cold", 5) != 0;
 }
 
+static bool debuginfo_get(struct compiler *self)
+{
+	if (self->debuginfo != NULL)
+		return true;
+	if (ftr_debuginfo_open(&self->debuginfo, self->path, NULL) < 0)
+		return false;
+	ftr_debuginfo_follow(self->debuginfo, self->choice->value_depth);
+	return true;
+}
+
 static const struct ftr_signature *signature_get(struct compiler *self)
 {
 	const struct ftr_symbol *symbol = self->symbol;
 
-	if (symbol->type == 'P' || is_clone(symbol->name))
+	if (symbol->type == 'P' || is_clone(symbol->name) || !debuginfo_get(self))
 		return NULL;
-	if (self->debuginfo == NULL) {
-		if (ftr_debuginfo_open(&self->debuginfo, self->path, NULL) < 0)
-			return NULL;
-		ftr_debuginfo_follow(self->debuginfo, self->choice->value_depth);
-	}
 	return ftr_debuginfo_signature(self->debuginfo, symbol->addr);
 }
 
-/* The user named an enumeration: it is one of what the function takes and gives, or unknown. */
+/* An enumeration that the function neither takes nor gives: a flag is often an int. */
+static void enum_tell(struct compiler *self, const char *name)
+{
+	struct ftr_closest closest = { .distance = 0 };
+	const struct ftr_enum_type *type = NULL;
+
+	if (ftr_value_enums_has(&self->enums, name) || ftr_prototype_has_enum(name))
+		return;
+	if (debuginfo_get(self))
+		type = ftr_debuginfo_enum(self->debuginfo, name, &closest);
+	if (type != NULL && ftr_value_enums_name(&self->enums, type, &self->module->enums) != NULL)
+		return;
+	if (ftr_value_enums_miss(&self->enums, name))
+		ftr_strbuf_printf(&self->module->notes, "!values of enum %s are shown as numbers: "
+				  "debug information of %s has no such enumeration%s\n", name,
+				  self->path, ftr_closest_ask(&closest, "", "; compile with -g, or "
+							      "name one that it has"));
+}
+
+/* The user named an enumeration: one of what the function takes and gives, or another. */
 static void enums_tell(struct compiler *self, const struct uft_layout *layout)
 {
 	const char *name;
@@ -139,11 +164,16 @@ static void enums_tell(struct compiler *self, const struct uft_layout *layout)
 	if (!has_any)
 		return;
 	self->signature = signature_get(self);
-	if (self->signature == NULL)
-		return;
-	told(self, &self->signature->retval, &name);
-	for (i = 0; i < self->signature->nr; i++)
+	for (i = 0; self->signature != NULL && i < self->signature->nr; i++)
 		told(self, &self->signature->params[i], &name);
+	if (self->signature != NULL)
+		told(self, &self->signature->retval, &name);
+	for (i = 0; i < layout->args.nr; i++) {
+		const struct ftr_arg *arg = &layout->args.v[i].arg;
+
+		if (arg->format == FTR_ARG_ENUM && arg->type_name != NULL)
+			enum_tell(self, arg->type_name);
+	}
 }
 
 /* A prototype tells of the other machine's sizes. */
@@ -195,6 +225,10 @@ static int layout_compile(struct compiler *self, const struct uft_layout *layout
 		if (ret == 0)
 			ret = ftr_value_program_add(programs, &value);
 	}
+	if (ret == -EINVAL && !is_prototype)
+		ftr_strbuf_printf(&self->module->notes, "!values of %s are not recorded: one of "
+				  "its spec has no place on this program's machine; add %%PLACE\n",
+				  self->symbol->name);
 	if (ret == -E2BIG || ret == -EINVAL) {
 		programs->ops.nr = programs->first;
 		ret = 0;

@@ -75,8 +75,11 @@ static int said_places(const struct ftr_callconv *convention, struct ftr_slice w
 	return ret;
 }
 
-/* Of a struct's bytes, a word in each of two registers; more are on the stack, or pointed to. */
-static void natural_places(const struct ftr_callconv *convention, const struct ftr_arg *arg,
+/*
+ * Of a struct's bytes, a word in each of two registers; more are on the stack, or pointed to.  A
+ * long double beside vector registers is in none of them: where, other arguments say.
+ */
+static int natural_places(const struct ftr_callconv *convention, const struct ftr_arg *arg,
 			   struct ftr_parameter *value, uint32_t bytes)
 {
 	unsigned word = convention->word_bytes;
@@ -89,15 +92,18 @@ static void natural_places(const struct ftr_callconv *convention, const struct f
 									 arg->index, word);
 		else
 			place_add(value, FTR_PLACE_STACK, word, bytes);
-		return;
+		return 0;
 	}
+	if (arg->is_float_reg && bytes > WORD && convention->vector_nr > 0)
+		return -EINVAL;
 	value->places[value->place_nr++] = natural_place(convention, arg->is_float_reg, arg->index,
 							 bytes);
 	if (arg->format != FTR_ARG_STRUCT || bytes <= word || convention->integer_nr == 0)
-		return;
+		return 0;
 	value->places[0].bytes = word;
 	value->places[value->place_nr++] = natural_place(convention, arg->is_float_reg,
 							 arg->index + 1u, bytes - word);
+	return 0;
 }
 
 static void float_retval_place(const struct ftr_callconv *convention, struct ftr_parameter *value,
@@ -179,7 +185,7 @@ int ftr_value_of_spec(const struct ftr_callconv *convention, const struct uft_ar
 	else if (spec->where.len > 0)
 		ret = said_places(convention, spec->where, value, bytes);
 	else
-		natural_places(convention, arg, value, bytes);
+		ret = natural_places(convention, arg, value, bytes);
 	return ret == 0 && value->place_nr == 0 ? -EINVAL : ret;
 }
 
