@@ -52,6 +52,7 @@ ftr_SOURCES = \
 	cmds/record_attach.h \
 	cmds/record_merge.c \
 	cmds/record_merge.h \
+	cmds/record_program.c \
 	cmds/record_remote.c \
 	cmds/record_remote.h \
 	cmds/recv.c \

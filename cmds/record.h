@@ -51,6 +51,7 @@ struct ftr_record_opts {
 	const char *libmcount_dir;	/* (nullable) */
 };
 
+extern const char *const ftr_record_clock_words[];	/* by ftr_record_opts.clock */
 extern const struct ftr_option
 	ftr_record_opts_options[]; /* but depth, time_ns, filter, no_event, no_sched */
 #define FTR_RECORD_OPTS_DEFAULTS \
