@@ -375,10 +375,6 @@ static int rule_refuse(struct search *search, const char *image, const char *oth
 		return ftr_err_set(err, ENOENT, "%s: with values and conditions, a function is "
 				   "named as it is shown, or mangled: %s", rule->text,
 				   search->mangled);
-	if (search->is_called && search->leaves_calls)
-		return ftr_err_set(err, ENOENT, "%s: %s calls %s of a library, which --no-libcall "
-				   "leaves out; leave that option out", rule->text, image,
-				   ftr_pattern_text(rule->pattern));
 	if (other != NULL)
 		return ftr_err_set(err, ENOENT, "%s: no function of %s matches %s; %s, which is "
 				   "not instrumented, has one: name it as FUNC@LIBRARY, with "
@@ -415,6 +411,12 @@ static int rule_unmatched(struct search *search, const char *image,
 
 	if (library_is_opened(search, linked, tab))
 		return 0;		/* who names it knows that */
+	if (search->is_called && search->leaves_calls) {
+		ftr_err_set(err, ENOENT, "%s: %s calls %s of a library, which --no-libcall leaves "
+			    "out; leave that option out", rule->text, image,
+			    ftr_pattern_text(rule->pattern));
+		return (rule->actions & FTR_RULE_FILTER) != 0 ? -ENOENT : 1;
+	}
 	if (other == NULL && runs_programs(tab, image)) {
 		ftr_err_set(err, ENOENT, "%s: no function of %s matches %s; of the programs that "
 			    "it runs, one may", rule->text, image, ftr_pattern_text(rule->pattern));
@@ -520,8 +522,9 @@ int ftr_record_choice_match(const struct ftr_record_choice *choice, const char *
 		struct search search = { .rule = &choice->rules->rules.v[i],
 					 .has_more = has_more(choice) };
 
+		/* What leaves functions out has its way. */
 		search.leaves_calls = choice->no_libcalls &&
-				      search.rule->actions != FTR_RULE_NOTRACE;
+			(search.rule->actions & ~(FTR_RULE_NOTRACE | FTR_RULE_HIDE)) != 0;
 		search.is_of_code = search.leaves_calls;
 		matched = is_of_functions(search.rule) ? rule_match(&search, image, &tab, err) :
 			  search.rule->kind == FTR_RULE_OF_LOCATION ?
