@@ -4,6 +4,7 @@ import glob
 import os
 import resource
 import shutil
+import signal
 import subprocess
 import unittest
 
@@ -104,6 +105,30 @@ class RecordRoomTest(Recording):
         self.record("./victim", "work", "10000", preexec_fn=limit)
         calls = [record for record in Trace("d").only() if record.type in (ENTRY, EXIT)]
         self.assertEqual(len(calls), 2 * 10003)
+
+    def test_limits_of_files_that_nothing_fits_into(self):
+        """A limit ends neither the program nor the recorder, and the program finds its signals as they were."""
+        def limited(nr, *words, ignored=()):
+            def limit():
+                resource.setrlimit(resource.RLIMIT_FSIZE, (nr, nr))
+                for name in (signal.SIGXFSZ, signal.SIGPIPE):
+                    signal.signal(name, signal.SIG_IGN if name in ignored else signal.SIG_DFL)
+            return self.run_program(FTR, "record", *words, preexec_fn=limit, restore_signals=False)
+
+        run = limited(20000, "-a", "-d", "d", "./victim", "work", "10")     # prototypes alone have more
+        self.assertEqual((run.returncode, run.stdout), (125, ""))
+        self.assertIn("d/info: File too large; raise ulimit -f", run.stderr)
+        for words in ((), ("--keep-pid",), ("--syscalls", "--format=etrace", "-o", "x")):
+            for ignored in ((), (signal.SIGXFSZ,), (signal.SIGPIPE,)):
+                place = () if "-o" in words else ("--force", "-d", "d")
+                run = limited(200, *words, *place, "sh", "-c", "for i in 1 2 3; do /bin/true; done; grep SigIgn /proc/self/status",
+                              ignored=ignored)
+                if "-o" not in words:       # where nothing can be kept, nothing is run
+                    self.assertEqual((run.returncode, run.stdout), (125, ""), run.stderr)
+                    run = limited(1 << 20, *words, *place, "grep", "SigIgn", "/proc/self/status", ignored=ignored)
+                self.assertEqual(run.returncode, 0, run.stderr)
+                mask = int(run.stdout.split()[1], 16) & (1 << 24 | 1 << 12)
+                self.assertEqual(mask, sum(1 << nr - 1 for nr in ignored), f"{words} {ignored}")
 
     def test_wait(self):
         self.record("-b", "4K", "./victim", "work", "100000")

@@ -71,14 +71,17 @@ static const int end_signals[] = { SIGINT, SIGQUIT, SIGTERM, SIGHUP };
 /* What the program gets back. */
 struct saved_signals {
 	sigset_t mask;
-	struct sigaction chld, wake;
+	struct sigaction chld, wake, file_size, pipe;
 };
 
 static void on_wake(int signal)
 {
 }
 
-/* What is ignored stays so.  Ignoring SIGCHLD would make the kernel drop what we wait for. */
+/*
+ * What is ignored stays so.  Ignoring SIGCHLD would make the kernel drop what we wait for; a limit, or
+ * a reader that is gone, is a write that fails: an observer that it ends takes the program with it.
+ */
 static void signals_block(struct ftr_observer_signals *signals, struct saved_signals *saved)
 {
 	struct sigaction action = { .sa_handler = SIG_DFL };
@@ -89,6 +92,9 @@ static void signals_block(struct ftr_observer_signals *signals, struct saved_sig
 	sigaction(SIGCHLD, &action, &saved->chld);
 	action.sa_handler = on_wake;	/* without SA_RESTART: a wait ends */
 	sigaction(WAKE_SIGNAL, &action, &saved->wake);
+	action.sa_handler = SIG_IGN;
+	sigaction(SIGXFSZ, &action, &saved->file_size);
+	sigaction(SIGPIPE, &action, &saved->pipe);
 	for (size_t i = 0; i < END_SIGNALS; i++) {
 		if (sigaction(end_signals[i], NULL, &action) == 0 && action.sa_handler != SIG_IGN)
 			sigaddset(&signals->set, end_signals[i]);
@@ -112,6 +118,8 @@ static void signals_restore(const struct saved_signals *saved)
 {
 	sigaction(SIGCHLD, &saved->chld, NULL);
 	sigaction(WAKE_SIGNAL, &saved->wake, NULL);
+	sigaction(SIGXFSZ, &saved->file_size, NULL);
+	sigaction(SIGPIPE, &saved->pipe, NULL);
 	sigprocmask(SIG_SETMASK, &saved->mask, NULL);
 }
 

@@ -148,6 +148,8 @@ static int become(const struct ftr_launch *launch, char **env)
 	if (launch->no_randomize)
 		personality(ADDR_NO_RANDOMIZE | (unsigned)personality(0xffffffff));
 	sigaction(SIGCHLD, &launch->old_chld, NULL);
+	sigaction(SIGXFSZ, &launch->ignored->file_size, NULL);
+	sigaction(SIGPIPE, &launch->ignored->pipe, NULL);
 	sigprocmask(SIG_SETMASK, &launch->old_mask, NULL);
 	if (launch->syscalls != NULL)
 		code = ftr_record_syscalls_in_child(launch->syscalls);
@@ -265,12 +267,12 @@ static int start_self(struct ftr_launch *launch, char **env, pid_t *pid, int *re
 	return parent_ready(launch, *pid, err);
 }
 
-void ftr_launch_ignore(void)
+void ftr_launch_ignore(struct ftr_launch_ignored *old)
 {
 	struct sigaction ignore = { .sa_handler = SIG_IGN };
 
-	sigaction(SIGXFSZ, &ignore, NULL);
-	sigaction(SIGPIPE, &ignore, NULL);
+	sigaction(SIGXFSZ, &ignore, &old->file_size);
+	sigaction(SIGPIPE, &ignore, &old->pipe);
 }
 
 int ftr_launch_start(struct ftr_launch *launch, pid_t *pid, int *ready, struct ftr_err *err)
@@ -288,7 +290,5 @@ int ftr_launch_start(struct ftr_launch *launch, pid_t *pid, int *ready, struct f
 	else
 		ret = start_child(launch, env, pid, err);
 	environment_free(env);
-	if (ret == 0)
-		ftr_launch_ignore();
 	return ret;
 }

@@ -24,15 +24,24 @@ struct ftr_launch {
 
 	struct ftr_record_syscalls *syscalls; /* (nullable) observes the program from its exec on */
 
-	sigset_t old_mask;		/* what the program gets back */
+	const struct ftr_launch_ignored *ignored;	/* what the program gets back, with these */
+	sigset_t old_mask;
 	struct sigaction old_chld;
+};
+
+/* How signals were that are ignored. */
+struct ftr_launch_ignored {
+	struct sigaction file_size, pipe;
 };
 
 /* Block the signals that the recorder reads from a signalfd (@set) and remember how they were. */
 void ftr_launch_signals(struct ftr_launch *launch, sigset_t *set);
 
-/* A full disk, a reader that is gone: writes that fail, and no more. */
-void ftr_launch_ignore(void);
+/*
+ * A limit, a reader that is gone: writes that fail, and no more.  Before anything is written, which
+ * files in memory are, too.
+ */
+void ftr_launch_ignore(struct ftr_launch_ignored *old);
 
 /*
  * Start the program.  *pid is its number.  With keep_pid the caller returns as the recorder, which

@@ -174,7 +174,8 @@ static void means_get(struct ftr_recorder *recorder)
 }
 
 /* The program may already be at its constructors when this returns: everything is ready by then. */
-static int program_start(struct ftr_recorder *recorder, struct ftr_err *err)
+static int program_start(struct ftr_recorder *recorder, const struct ftr_launch_ignored *ignored,
+			 struct ftr_err *err)
 {
 	const struct ftr_recorder_options *options = recorder->options;
 	struct ftr_launch launch = {
@@ -185,6 +186,7 @@ static int program_start(struct ftr_recorder *recorder, struct ftr_err *err)
 		.channel = recorder->channel.name,
 		.no_randomize = options->no_randomize,
 		.keep_pid = options->keep_pid,
+		.ignored = ignored,
 	};
 	sigset_t signals;
 	int ready, ret = 0;
@@ -524,16 +526,18 @@ int ftr_recorder_run(const struct ftr_recorder_options *options,
 		.options = options, .result = result, .epoll_fd = -1, .signal_fd = -1,
 		.channel.fd = -1, .channel.path_fd = -1, .control.fd = -1, .agent.epoll_fd = -1,
 	};
+	struct ftr_launch_ignored ignored;
 	bool has_dir;
 	int ret;
 
 	memset(result, 0, sizeof(*result));
+	ftr_launch_ignore(&ignored);
 	ret = ftr_recorder_open(&recorder, err);
 	has_dir = recorder.store.dir != NULL;
 	result->was_ready = ret == 0;
 	if (ret == 0)
 		ret = options->attach_pid != 0 ? ftr_recorder_attach(&recorder, err) :
-						 program_start(&recorder, err);
+						 program_start(&recorder, &ignored, err);
 	if (ret == 0)
 		loop(&recorder);
 	if (ret == 0 && options->attach_pid != 0)

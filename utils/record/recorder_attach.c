@@ -193,7 +193,6 @@ int ftr_recorder_attach(struct ftr_recorder *recorder, struct ftr_err *err)
 	int ret;
 
 	ftr_launch_signals(&launch, &signals);
-	ftr_launch_ignore();
 	libraries_prepare(recorder, options->attach_pid);
 	recorder->start_ns = ftr_clock_now_ns(CLOCK_MONOTONIC);
 	ret = ftr_control_hold(&recorder->control, err);

@@ -33,7 +33,8 @@ int ftr_ring_open(struct ftr_ring *ring, uint32_t bytes, struct ftr_err *err)
 	ring->data = (struct ftr_record *)((char *)mem + FTR_RING_DATA_OFFSET);
 	return 0;
 failed:
-	ftr_err_set(err, errno, "ring of %u bytes: %s", bytes, strerror(errno));
+	ftr_err_set(err, errno, "ring of %u bytes: %s%s", bytes, strerror(errno),
+		    errno == EFBIG ? " (raise ulimit -f)" : "");
 	ftr_ring_close(ring);
 	return -err->code;
 }

@@ -157,12 +157,16 @@ static int info_create(struct ftr_uftrace_dir *dir)
 /* One write within a page is done or not done, also for a writer that is killed. */
 static int info_overwrite(struct ftr_uftrace_dir *dir, const struct ftr_strbuf *sb)
 {
-	ssize_t n = pwrite(dir->info_fd, ftr_strbuf_str(sb), sb->len, 0);
+	size_t done = 0;
 
-	if (n < 0)
-		return -errno;
-	if ((size_t)n < sb->len)
-		return -ENOSPC;
+	while (done < sb->len) {	/* what is in the way of the rest, its write says */
+		ssize_t n = pwrite(dir->info_fd, ftr_strbuf_str(sb) + done, sb->len - done,
+				   (off_t)done);
+
+		if (n <= 0)
+			return n < 0 ? -errno : -ENOSPC;
+		done += (size_t)n;
+	}
 	if (sb->len < dir->info_bytes && ftruncate(dir->info_fd, (off_t)sb->len) < 0)
 		return -errno;
 	dir->info_bytes = sb->len;
@@ -208,7 +212,8 @@ int ftr_uftrace_dir_info(struct ftr_uftrace_dir *dir, const struct ftr_info *inf
 		ret = info_replace(dir, &sb);
 	ftr_strbuf_fini(&sb);
 	if (ret < 0)
-		return ftr_err_set(err, -ret, "%s/info: %s", dir->path, strerror(-ret));
+		return ftr_err_set(err, -ret, "%s/info: %s%s", dir->path, strerror(-ret),
+				   ret == -EFBIG ? "; raise ulimit -f" : "");
 	return 0;
 }
 
