@@ -109,7 +109,9 @@ static void mode_orphan(int n)
 
 static void mode_nap(int n)
 {
-	nap();
+	do
+		nap();
+	while (--n > 0);
 }
 
 static const struct {
