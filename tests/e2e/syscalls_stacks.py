@@ -94,7 +94,7 @@ class Stacks(Recording):
 
     def test_stripped(self):
         """Without names the stacks are no shorter: .eh_frame stays."""
-        for name in ("pie", "static"):
+        for name in PROGRAMS.keys() & {"pie", "static"}:
             depths = []
             for program in (name, "stripped"):
                 subprocess.run(["strip", "-o", "stripped", name], check=True)
