@@ -79,8 +79,8 @@ static void on_wake(int signal)
 }
 
 /*
- * What is ignored stays so.  Ignoring SIGCHLD would make the kernel drop what we wait for; a limit, or
- * a reader that is gone, is a write that fails: an observer that it ends takes the program with it.
+ * What is ignored stays so.  Ignoring SIGCHLD would make the kernel drop what we wait for; a limit,
+ * or a reader that is gone, is a write that fails: an observer that it ends takes it along.
  */
 static void signals_block(struct ftr_observer_signals *signals, struct saved_signals *saved)
 {
