@@ -2,6 +2,7 @@
 /* Failures and warnings as texts. */
 #include "utils/base/err.h"
 
+#include <errno.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -37,6 +38,11 @@ int ftr_err_prefix(struct ftr_err *err, const char *fmt, ...)
 			 (int)sizeof(text) - len - 3, err->text);
 	memcpy(err->text, text, sizeof(text));
 	return -err->code;
+}
+
+const char *ftr_err_remedy(int code)
+{
+	return code == EFBIG ? "; raise ulimit -f" : "";
 }
 
 void ftr_diag_warn(struct ftr_diag *diag, const char *fmt, ...)

@@ -21,6 +21,9 @@ int ftr_err_set(struct ftr_err *err, int code, const char *fmt, ...)
 int ftr_err_prefix(struct ftr_err *err, const char *fmt, ...)
 	__attribute__((format(printf, 2, 3)));
 
+/* How the description of a file that cannot be written ends: "; REMEDY", or "". */
+const char *ftr_err_remedy(int code);
+
 /*
  * Where warnings about damaged input go.  Library code never prints: cmds/ supplies @warn.
  * The first FTR_DIAG_MAX texts are delivered, the rest are only counted.

@@ -46,7 +46,7 @@ int ftr_control_open(struct ftr_control_block *block, const struct ftr_control *
 		goto failed;
 	return 0;
 failed:
-	ftr_err_set(err, errno, "control block: %s", strerror(errno));
+	ftr_err_set(err, errno, "control block: %s%s", strerror(errno), ftr_err_remedy(errno));
 	ftr_control_close(block);
 	return -err->code;
 }

@@ -34,7 +34,7 @@ int ftr_ring_open(struct ftr_ring *ring, uint32_t bytes, struct ftr_err *err)
 	return 0;
 failed:
 	ftr_err_set(err, errno, "ring of %u bytes: %s%s", bytes, strerror(errno),
-		    errno == EFBIG ? " (raise ulimit -f)" : "");
+		    ftr_err_remedy(errno));
 	ftr_ring_close(ring);
 	return -err->code;
 }

@@ -45,7 +45,8 @@ void ftr_store_dir_failed(struct ftr_store_dir *store, const char *what, int cod
 		return;
 	store->has_failed = true;
 	ftr_diag_warn(store->diag, "%s: %s; further records are lost, the program continues; "
-		      "free disk space and record again", what, strerror(code));
+		      "%s and record again", what, strerror(code),
+		      code == EFBIG ? "raise ulimit -f" : "free disk space");
 }
 
 static void dir_lost(struct ftr_store *base, struct ftr_store_task *task, uint64_t nr,

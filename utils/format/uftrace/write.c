@@ -213,7 +213,7 @@ int ftr_uftrace_dir_info(struct ftr_uftrace_dir *dir, const struct ftr_info *inf
 	ftr_strbuf_fini(&sb);
 	if (ret < 0)
 		return ftr_err_set(err, -ret, "%s/info: %s%s", dir->path, strerror(-ret),
-				   ret == -EFBIG ? "; raise ulimit -f" : "");
+				   ftr_err_remedy(-ret));
 	return 0;
 }
 
