@@ -26,6 +26,8 @@ struct ftr_leaves {
 	bool is_by_reference;	/* no trivial C++ object: its address is passed */
 	bool is_memory;		/* too large for registers, or misaligned */
 	bool is_aggregate;	/* a struct, a class or a union */
+	bool is_x87_complex;	/* two long doubles that are one number */
+	bool is_apart;		/* each leaf, a scalar, is passed as if it were a value */
 	uint32_t word_bytes;	/* of a pointer */
 	uint32_t visited;	/* types, while it is filled */
 	uint32_t nr;
@@ -38,7 +40,7 @@ enum ftr_place_kind {
 	FTR_PLACE_VECTOR,	/* lower half of vector register nr, also of a return value */
 	FTR_PLACE_STACK,	/* nr bytes above the return address */
 	FTR_PLACE_RETURN,	/* integer register nr of return values */
-	FTR_PLACE_X87,		/* top of the floating-point stack */
+	FTR_PLACE_X87,		/* top of the floating-point stack; nr 1: the one below */
 	FTR_PLACE_AT,		/* nr bytes above where another pointer leads */
 	FTR_PLACE_RESULT,	/* the caller's room for a return value, told when it called */
 };
@@ -78,6 +80,7 @@ struct ftr_callconv {
 	const struct ftr_register_name *registers;	/* those, up to the one without a name */
 	/* Of more than two words: the address is passed, and no register has it at the return. */
 	bool passes_addresses;
+	bool has_x87;			/* its long double is x87's */
 	/* Functions may take arguments in registers that the convention has none in. */
 	bool has_variants;
 	/*

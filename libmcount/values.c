@@ -314,7 +314,7 @@ static void put_bytes(struct payload *payload, const struct ftr_from *from,
 	} else if (op->where == FTR_VALUE_AT) {
 		nr = copy_at(from, to, op->nr, op->bytes);
 	} else if (op->where == FTR_VALUE_X87) {
-		nr = ftr_arch_x87(x87) ? ftr_x87_narrow(x87, op->bytes) : 0;
+		nr = ftr_arch_x87(x87, op->nr) ? ftr_x87_narrow(x87, op->bytes) : 0;
 		copy(to, x87, nr);
 	} else if (op->where != FTR_VALUE_NOWHERE) {
 		word = word_at(from, op);

@@ -67,7 +67,7 @@ static inline uint64_t ftr_arch_vector(unsigned nr)
 #define FTR_ARCH_X87_BYTES 10
 
 /* There is no such stack. */
-static inline bool ftr_arch_x87(uint8_t to[FTR_ARCH_X87_BYTES])
+static inline bool ftr_arch_x87(uint8_t to[FTR_ARCH_X87_BYTES], unsigned nr)
 {
 	return false;
 }

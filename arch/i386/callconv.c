@@ -18,7 +18,8 @@ static void place_add(struct ftr_places *places, enum ftr_place_kind kind, unsig
 
 static bool is_one(const struct ftr_leaves *leaves, enum ftr_leaf_kind kind)
 {
-	return !leaves->is_aggregate && leaves->nr == 1 && leaves->v[0].kind == kind;
+	return !leaves->is_aggregate && !leaves->is_memory && leaves->nr == 1 &&
+	       leaves->v[0].kind == kind;
 }
 
 static void put_on_stack(struct ftr_callconv_state *state, struct ftr_places *places,
@@ -96,6 +97,7 @@ const struct ftr_callconv ftr_callconv_i386 = {
 	.word_bytes = WORD,
 	.registers = registers,
 	.has_variants = true,
+	.has_x87 = true,
 	.argument = argument_place,
 	.retval = retval_place,
 	.is_register = is_register,

@@ -61,10 +61,12 @@ static inline uint64_t ftr_arch_vector(unsigned nr)
  * The top of the floating-point stack, which stays there.  False when it is empty: popping it would
  * raise a flag of the program's.
  */
-static inline bool ftr_arch_x87(uint8_t to[FTR_ARCH_X87_BYTES])
+static inline bool ftr_arch_x87(uint8_t to[FTR_ARCH_X87_BYTES], unsigned nr)
 {
 	uint16_t status;
 
+	if (nr > 0)		/* no value has two */
+		return false;
 	__asm__ volatile("fxam\n\tfnstsw %0" : "=a"(status));
 	if ((status & FTR_ARCH_X87_CONDITION) == FTR_ARCH_X87_EMPTY)
 		return false;

@@ -34,7 +34,7 @@ static struct classes classify(const struct ftr_leaves *leaves)
 	struct classes classes = { .nr = (leaves->bytes + WORD - 1) / WORD };
 	uint32_t i;
 
-	if (leaves->nr == 1 && leaves->v[0].offset == 0) {
+	if (leaves->nr == 1 && leaves->v[0].offset == 0 && !leaves->is_memory) {
 		classes.is_x87 = leaves->v[0].kind == FTR_LEAF_X87;
 		classes.is_vector = leaves->v[0].kind == FTR_LEAF_VECTOR;
 	}
@@ -164,7 +164,10 @@ static void retval_place(struct ftr_callconv_state *state, const struct ftr_leav
 
 	places->nr = 0;
 	places->is_pointed = false;
-	if (leaves->is_by_reference ||
+	if (leaves->is_x87_complex) {
+		place_add(places, FTR_PLACE_X87, 0, leaves->bytes / 2);
+		place_add(places, FTR_PLACE_X87, 1, leaves->bytes / 2);
+	} else if (leaves->is_by_reference ||
 	    (classes.is_memory && !classes.is_x87 && !classes.is_vector)) {
 		places->is_pointed = true;	/* the caller's room: its address comes first */
 		place_add(places, FTR_PLACE_RETURN, 0, WORD);
@@ -211,6 +214,7 @@ const struct ftr_callconv ftr_callconv_x86_64 = {
 	.word_bytes = WORD,
 	.integer_nr = INTEGERS,
 	.vector_nr = VECTORS,
+	.has_x87 = true,
 	.registers = registers,
 	.argument = argument_place,
 	.retval = retval_place,

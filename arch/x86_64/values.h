@@ -83,17 +83,35 @@ static inline uint64_t ftr_arch_vector(unsigned nr)
 #define FTR_ARCH_X87_CONDITION 0x4500u	/* C3, C2, C0 */
 #define FTR_ARCH_X87_EMPTY 0x4100u
 
+/* What is below the top of the floating-point stack, which stays there; false: nothing is. */
+static inline bool ftr_arch_x87_second(uint8_t to[FTR_ARCH_X87_BYTES])
+{
+	uint16_t environment[14];		/* [2]: its top, [4]: two bits of each register */
+	unsigned second;
+
+	/* Storing it masks exceptions: it is loaded back. */
+	__asm__ volatile("fnstenv %0\n\tfldenv %0" : "=m"(environment));
+	second = ((environment[2] >> 11) + 1u) % 8;
+	if ((environment[4] >> 2 * second & 3) == 3)
+		return false;
+	__asm__ volatile("fxch\n\tfstpt %0\n\tfldt %0\n\tfxch"
+			 : "=m"(*(uint8_t(*)[FTR_ARCH_X87_BYTES])to));
+	return true;
+}
+
 /*
- * The top of the floating-point stack, which stays there.  False when it is empty: popping it would
- * raise a flag of the program's.
+ * The top of the floating-point stack, or what is @nr below, which stays there.  False when there
+ * is none: popping it would raise a flag of the program's.
  */
-static inline bool ftr_arch_x87(uint8_t to[FTR_ARCH_X87_BYTES])
+static inline bool ftr_arch_x87(uint8_t to[FTR_ARCH_X87_BYTES], unsigned nr)
 {
 	uint16_t status;
 
 	__asm__ volatile("fxam\n\tfnstsw %0" : "=a"(status));
 	if ((status & FTR_ARCH_X87_CONDITION) == FTR_ARCH_X87_EMPTY)
 		return false;
+	if (nr == 1)
+		return ftr_arch_x87_second(to);
 	__asm__ volatile("fstpt %0\n\tfldt %0" : "=m"(*(uint8_t(*)[FTR_ARCH_X87_BYTES])to));
 	return true;
 }

@@ -56,7 +56,8 @@ e2e_chosen_tests = \
 	tests/e2e/native_stacks.py \
 	tests/e2e/threads.py \
 	tests/e2e/values.py \
-	tests/e2e/values_random.py
+	tests/e2e/values_random.py \
+	tests/e2e/values_wide.py
 e2e_both_tests = $(e2e_both_more_tests) $(e2e_chosen_tests) $(e2e_both_first_tests)
 # Of the recorder, and what it knows of programs.
 e2e_recorder_first_tests = \

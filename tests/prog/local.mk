@@ -223,6 +223,7 @@ EXTRA_DIST += \
 	tests/prog/values_syscalls.c \
 	tests/prog/values_sums.c \
 	tests/prog/values_views.cc \
+	tests/prog/values_wide.c \
 	tests/prog/values_wild.c \
 	tests/prog/victim.c \
 	tests/prog/weights.c

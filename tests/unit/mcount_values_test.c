@@ -76,11 +76,11 @@ static void test_x87(void **state)
 	bool is_there;
 
 	__asm__ volatile("fninit" : : : "memory");
-	assert_false(ftr_arch_x87(bytes));
+	assert_false(ftr_arch_x87(bytes, 0));
 	__asm__ volatile("fnstsw %0" : "=a"(status));
 	assert_int_equal(status & 0x7f, 0);
 	__asm__ volatile("fldt %0" : : "m"(value));
-	is_there = ftr_arch_x87(bytes);
+	is_there = ftr_arch_x87(bytes, 0);
 	__asm__ volatile("fstpt %0" : "=m"(left));
 	assert_true(is_there);
 	assert_memory_equal(bytes, &value, sizeof(bytes));

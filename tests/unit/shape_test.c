@@ -71,6 +71,39 @@ static void test_scalars(void **state)
 	EXPECT("u64.7+57", "\x80\0\0\0\0\0\0\x80", "72057594037927937");
 }
 
+#define ZEROS "\0\0\0\0\0\0\0"
+
+static void test_wide(void **state)
+{
+	static const uint8_t none[16], all[16] = { [0 ... 15] = 0xff }, min[16] = { [15] = 0x80 };
+
+	expect_bytes("i128", none, 16, "0");
+	expect_bytes("i128", all, 16, "-1");
+	expect_bytes("i128", min, 16, "-170141183460469231731687303715884105728");
+	expect_bytes("u128", min, 16, "170141183460469231731687303715884105728");
+	expect_bytes("u128", all, 16, "340282366920938463463374607431768211455");
+	expect_bytes("x128", all, 16, "0xffffffffffffffffffffffffffffffff");
+	EXPECT("x128", "\1" ZEROS "\1" ZEROS, "0x10000000000000001");
+	EXPECT("x128", "\x10" ZEROS "\0" ZEROS, "0x10");
+	expect_bytes("x128", none, 16, "0");
+	expect_bytes("i128", all, 15, "...");
+	EXPECT("{a:0:u8,b:16:[1x16]i128}", "\1" ZEROS "\0" ZEROS "\xfe\xff\xff\xff\xff\xff\xff\xff"
+	       "\xff\xff\xff\xff\xff\xff\xff\xff", "{.a = 1, .b = {-2}}");
+}
+
+static void test_complex(void **state)
+{
+	const float narrow[] = { 1.5f, -0.0f };
+	const double middle[] = { -2.25, __builtin_inf() };
+
+	expect_bytes("z64", narrow, 8, "1.500000-0.000000i");
+	expect_bytes("z64", narrow, 7, "...");
+	expect_bytes("z128", middle, 16, "-2.250000+infi");
+	EXPECT("z256", ZEROS "\x80\xff\x3f\1\2\3\4\5\6" ZEROS "\xc0\0\xc0\1\2\3\4\5\6",
+	       "1.000000-3.000000i");
+	EXPECT("z192", ZEROS "\x80\xff\x3f\1\2" ZEROS "\xc0\0\xc0\1\2", "1.000000-3.000000i");
+}
+
 static void test_parts(void **state)
 {
 	EXPECT("{}", "", "{}");
@@ -158,12 +191,14 @@ static void test_bits(void **state)
 
 static void test_variants(void **state)
 {
+	EXPECT("|0+1{0=None,1=Some:0:{__0:1:u8,__1:2:|1+1{5=Five}}}", "\1\2\3\5", "Some(2, Five)");
+	EXPECT("|0+1{1=Some:0:{named:1:u8}}", "\1\2", "Some{.named = 2}");
 	EXPECT("@2u8", "\1\2\3", "3");
 	EXPECT("@2u8", "\1\2", "...");
 	EXPECT("|1+1{0=nullopt,=:0:u8}", "\5\1", "5");
 	EXPECT("|1+1{0=nullopt,=:0:u8}", "\5\0", "nullopt");
 	EXPECT("|0+1{=Other:1:{__0:0:u8},3=Three}", "\3\1", "Three");
-	EXPECT("|0+1{=Other:1:{__0:0:u8},3=Three}", "\4\1", "Other{1}");
+	EXPECT("|0+1{=Other:1:{__0:0:u8},3=Three}", "\4\1", "Other(1)");
 	EXPECT("|0+1{3=Three:0:{x:1:u8}}", "\3\1", "Three{.x = 1}");
 	EXPECT("|0+1{3=Three}", "\4", "...");
 	EXPECT("|0+8{3=Three}", "\3", "...");
@@ -174,7 +209,7 @@ static void test_variants(void **state)
 static void test_bad(void **state)
 {
 	static const char *const bad[] = {
-		"", "i", "i7", "i88", "q8", "i32x", "{", "{x}", "{x:}", "{x:0}", "{x:0:}", "{x:0:i8",
+		"", "i", "i7", "u136", "c128", "f128", "z", "z32", "z320", "z0", "z63", "u128.1+3", "i88", "q8", "i32x", "{", "{x}", "{x:}", "{x:0}", "{x:0:}", "{x:0:i8",
 		"{x:0:i8,}", "{x:65536:i8}", "[", "[3]i8", "[3x]i8", "[3x1]", "*", "*4>i32", "*4>8",
 		"*4i32", "s", "s0>8", "s0>+1", "s>", "s>8", "a", "u8.1", "u8.1+0", "u8.60+5", "u8.1+", "t",
 		"@", "@1", "n", "n0", "n0@", "n0@0x", "n0@0x0>8+", "n0@0x0>8+1u16", "n0@0x0>8+1u8.0+1", "n0@0x0>8+1{}", "n?", "n?0x0>8+0t0", "n?0x0>8+1b8",
@@ -276,6 +311,8 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_scalars),
+		cmocka_unit_test(test_wide),
+		cmocka_unit_test(test_complex),
 		cmocka_unit_test(test_parts),
 		cmocka_unit_test(test_pointers),
 		cmocka_unit_test(test_lists),

@@ -5,6 +5,7 @@
 #include <dwarf.h>
 #include <string.h>
 
+#include "utils/base/bytes.h"
 #include "utils/object/dwarf_elements.h"
 #include "utils/object/dwarf_leaves.h"
 #include "utils/object/dwarf_libcxx.h"
@@ -300,11 +301,27 @@ static bool rust_vec_read(struct ftr_dwarf_types *types, Dwarf_Die *type,
 	return true;
 }
 
+/* Of 128 bits rustc writes a block. */
+static bool discriminant_value(Dwarf_Attribute *attr, uint64_t *value)
+{
+	Dwarf_Word number = 0;
+	Dwarf_Block block;
+
+	if (dwarf_formudata(attr, &number) == 0) {
+		*value = number;
+		return true;
+	}
+	if (dwarf_formblock(attr, &block) != 0 || block.length != 2 * WORD ||
+	    ftr_get_unsigned(block.data + WORD, WORD, false) != 0)
+		return false;
+	*value = ftr_get_unsigned(block.data, WORD, false);
+	return true;
+}
+
 static bool alternative_read(struct ftr_dwarf_types *types, Dwarf_Die *variant,
 			     struct ftr_alternative *read)
 {
 	Dwarf_Attribute attr;
-	Dwarf_Word value = 0;
 	Dwarf_Die member, type;
 	int ret = dwarf_child(variant, &member);
 
@@ -316,9 +333,8 @@ static bool alternative_read(struct ftr_dwarf_types *types, Dwarf_Die *variant,
 		.name = ftr_dwarf_plain_name(types->arena, dwarf_diename(&member)),
 		.is_default = dwarf_attr(variant, DW_AT_discr_value, &attr) == NULL,
 	};
-	if (!read->is_default && dwarf_formudata(&attr, &value) != 0)
+	if (!read->is_default && !discriminant_value(&attr, &read->value))
 		return false;
-	read->value = value;
 	if (!ftr_dwarf_offset_of(&member, &read->offset))
 		return false;
 	read->type = ftr_dwarf_type_read(types, &type, NULL);
@@ -338,6 +354,8 @@ static bool discriminant_read(Dwarf_Die *part, struct ftr_container *read)
 	    !ftr_dwarf_type(&member, &type, NULL))
 		return false;
 	bytes = ftr_dwarf_bytes_of(&type);
+	if (bytes == 2 * (int64_t)WORD)	/* the upper half of all that there are is 0 */
+		bytes = WORD;
 	read->element_bytes = (uint32_t)bytes;
 	return bytes > 0 && bytes <= (int64_t)WORD;
 }
@@ -365,6 +383,44 @@ static bool variants_read(struct ftr_dwarf_types *types, Dwarf_Die *part,
 	return all->nr > 0;
 }
 
+/* Has the variant @type any bytes? */
+static bool has_bytes(Dwarf_Die *type)
+{
+	Dwarf_Die die, part;
+	Dwarf_Word bytes = 0;
+	int ret = dwarf_child(type, &die);
+
+	for (; ret == 0 && bytes == 0; ret = dwarf_siblingof(&die, &die)) {
+		if (ftr_dwarf_is_part(&die) && ftr_dwarf_type(&die, &part, NULL) &&
+		    dwarf_aggregate_size(&part, &bytes) != 0)
+			bytes = 0;
+	}
+	return bytes > 0;
+}
+
+/* No value says which variant it is: the others, which have no bytes, cannot be made. */
+static bool only_variant_read(struct ftr_dwarf_types *types, Dwarf_Die *part,
+			      struct ftr_container *read)
+{
+	struct ftr_alternatives *all = alternatives_new(types, 1);
+	Dwarf_Die die, member, type;
+	int ret = dwarf_child(part, &die);
+
+	for (; all != NULL && ret == 0; ret = dwarf_siblingof(&die, &die)) {
+		if (dwarf_tag(&die) != DW_TAG_variant || dwarf_child(&die, &member) != 0 ||
+		    !ftr_dwarf_type(&member, &type, NULL) || !has_bytes(&type))
+			continue;
+		if (all->nr > 0 || ftr_dwarf_is_enough(types) ||
+		    !alternative_read(types, &die, &all->v[0]))
+			return false;
+		all->nr = 1;
+	}
+	read->kind = FTR_CONTAINER_VARIANT;
+	read->element_bytes = 1;
+	read->alternatives = all;
+	return all != NULL && all->nr == 1 && all->v[0].is_default;
+}
+
 static bool enum_read(struct ftr_dwarf_types *types, Dwarf_Die *type, struct ftr_container *read)
 {
 	Dwarf_Die part;
@@ -372,7 +428,10 @@ static bool enum_read(struct ftr_dwarf_types *types, Dwarf_Die *type, struct ftr
 
 	while (ret == 0 && dwarf_tag(&part) != DW_TAG_variant_part)
 		ret = dwarf_siblingof(&part, &part);
-	return ret == 0 && variants_read(types, &part, read);
+	if (ret != 0)
+		return false;
+	return dwarf_hasattr(&part, DW_AT_discr) ? variants_read(types, &part, read) :
+						   only_variant_read(types, &part, read);
 }
 
 static const struct {

@@ -12,7 +12,8 @@
 #define VISITS_MAX 4096			/* of types in one */
 #define WORD 8u
 #define VECTOR_BYTES 16u
-#define REGISTERS_BYTES 16u		/* more is passed in memory, whatever it holds */
+#define REGISTERS_BYTES 16u		/* more is passed in memory, but for floats alone */
+#define HOMOGENEOUS_BYTES 64u		/* of these, on 64-bit Arm */
 
 bool ftr_dwarf_type(Dwarf_Die *die, Dwarf_Die *type, const char **alias)
 {
@@ -65,7 +66,20 @@ bool ftr_dwarf_is_x87(Dwarf_Die *type)
 	int64_t bytes = dwarf_bytesize(type);
 
 	return attr_number(type, DW_AT_encoding, 0) == DW_ATE_float &&
-	       (bytes == 16 || bytes == 12) && name != NULL && strstr(name, "long double") != NULL;
+	       (bytes == 16 || bytes == 12) && name != NULL &&
+	       (strstr(name, "long double") != NULL || strcmp(name, "__float80") == 0 ||
+		strcmp(name, "_Float64x") == 0);
+}
+
+bool ftr_dwarf_is_x87_complex(Dwarf_Die *type)
+{
+	const char *name = dwarf_diename(type);
+	int64_t bytes = dwarf_bytesize(type);
+
+	return dwarf_tag(type) == DW_TAG_base_type &&
+	       attr_number(type, DW_AT_encoding, 0) == DW_ATE_complex_float &&
+	       (bytes == 32 || bytes == 24) && name != NULL &&
+	       (strstr(name, "long double") != NULL || strcmp(name, "complex") == 0);
 }
 
 bool ftr_dwarf_is_method_pointer(Dwarf_Die *type)
@@ -83,7 +97,7 @@ static void leaf_add(struct ftr_leaves *leaves, enum ftr_leaf_kind kind, uint32_
 		leaves->align = align;
 	if (align == 0 || offset % align != 0 || leaves->nr == FTR_LEAVES_MAX)
 		leaves->is_memory = true;
-	if (!leaves->is_memory)
+	if (leaves->nr < FTR_LEAVES_MAX)
 		leaves->v[leaves->nr++] = (struct ftr_leaf){ kind, offset, bytes };
 }
 
@@ -168,7 +182,7 @@ static bool array_leaves(Dwarf_Die *type, struct ftr_leaves *leaves, uint32_t of
 		return bytes > 0 && bytes <= 4 * VECTOR_BYTES;
 	}
 	/* What lies behind the registers is in memory, however much it is. */
-	for (Dwarf_Word at = 0; at < bytes && at < REGISTERS_BYTES && one > 0; at += one) {
+	for (Dwarf_Word at = 0; at < bytes && at < HOMOGENEOUS_BYTES && one > 0; at += one) {
 		if (!type_leaves(&element, leaves, offset + (uint32_t)at, depth))
 			return false;
 	}
@@ -213,26 +227,6 @@ static bool type_leaves(Dwarf_Die *type, struct ftr_leaves *leaves, uint32_t off
 	}
 }
 
-/*
- * Rust's own convention: up to two words are in registers, a pair of scalars in one each whatever
- * they are, else the address is passed.
- */
-static bool rust_leaves(struct ftr_leaves *leaves)
-{
-	leaves->is_by_reference = leaves->bytes > REGISTERS_BYTES;
-	if (leaves->is_by_reference || leaves->is_memory)
-		return leaves->is_by_reference;
-	if (leaves->nr <= 1)
-		return true;
-	if (leaves->nr == 2 && leaves->v[0].offset < WORD && leaves->v[1].offset >= WORD)
-		return true;
-	for (uint32_t i = 0; i < leaves->nr; i++) {
-		if (leaves->v[i].kind != FTR_LEAF_INTEGER)
-			return false;
-	}
-	return leaves->nr > 2;
-}
-
 /* libdw gives none of pointers when the compiler did not. */
 static bool size_of(Dwarf_Die *type, uint32_t word, Dwarf_Word *bytes)
 {
@@ -263,7 +257,7 @@ static bool is_aggregate(Dwarf_Die *type)
 	}
 }
 
-bool ftr_dwarf_leaves(Dwarf_Die *type, unsigned word_bytes, bool is_rust, struct ftr_leaves *leaves)
+bool ftr_dwarf_leaves(Dwarf_Die *type, unsigned word_bytes, struct ftr_leaves *leaves)
 {
 	Dwarf_Word bytes;
 	bool is_known;
@@ -278,8 +272,7 @@ bool ftr_dwarf_leaves(Dwarf_Die *type, unsigned word_bytes, bool is_rust, struct
 		return true;
 	leaves->align = (uint32_t)attr_number(type, DW_AT_alignment, 1);
 	leaves->is_memory = bytes > REGISTERS_BYTES;
+	leaves->is_x87_complex = ftr_dwarf_is_x87_complex(type);
 	is_known = type_leaves(type, leaves, 0, 0);
-	if (is_rust)
-		return is_known && rust_leaves(leaves);
 	return is_known || leaves->is_memory;
 }

@@ -20,6 +20,9 @@ bool ftr_dwarf_is_flag(Dwarf_Die *die, unsigned name);
 /* Is the base type @type x87's, in 16 bytes, or 12 of a machine of 32 bits? */
 bool ftr_dwarf_is_x87(Dwarf_Die *type);
 
+/* Does the base type @type consist of two of these? */
+bool ftr_dwarf_is_x87_complex(Dwarf_Die *type);
+
 /* Is @type a pointer to member functions, which has two words? */
 bool ftr_dwarf_is_method_pointer(Dwarf_Die *type);
 
@@ -27,7 +30,6 @@ bool ftr_dwarf_is_method_pointer(Dwarf_Die *type);
  * Take @type apart, of a machine whose pointers have @word_bytes.  False: it is incomplete, or is
  * not passed by rules that are known.
  */
-bool ftr_dwarf_leaves(Dwarf_Die *type, unsigned word_bytes, bool is_rust,
-		      struct ftr_leaves *leaves);
+bool ftr_dwarf_leaves(Dwarf_Die *type, unsigned word_bytes, struct ftr_leaves *leaves);
 
 #endif /* FTR_OBJECT_DWARF_LEAVES_H */

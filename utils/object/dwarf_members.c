@@ -161,9 +161,22 @@ static void array_read(struct ftr_dwarf_types *types, Dwarf_Die *type, struct ft
 	read->nr = (uint32_t)bytes / element->bytes;
 }
 
+/* An enum of Rust, which is a value to its users, and no struct. */
+static bool is_enum(Dwarf_Die *type)
+{
+	Dwarf_Die part;
+	int ret = dwarf_tag(type) == DW_TAG_structure_type ? dwarf_child(type, &part) : 1;
+
+	while (ret == 0 && dwarf_tag(&part) != DW_TAG_variant_part)
+		ret = dwarf_siblingof(&part, &part);
+	return ret == 0;
+}
+
 void ftr_dwarf_members(struct ftr_dwarf_types *types, Dwarf_Die *type, struct ftr_type *read)
 {
-	if (types->depth == 0 || types->nesting == NESTING_MAX)
+	bool is_asked = types->depth > 0 || types->nesting > 0 || is_enum(type);
+
+	if (!is_asked || types->nesting == NESTING_MAX)
 		return;
 	types->nesting++;
 	switch (dwarf_tag(type)) {

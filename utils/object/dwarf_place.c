@@ -85,7 +85,7 @@ static const struct ftr_register_name *register_find(const struct ftr_callconv *
 
 /* A register, or several that have a piece each. */
 static bool registers_read(const struct ftr_callconv *callconv, const struct ops *ops,
-			   struct ftr_places *places)
+			   uint32_t end, struct ftr_places *places)
 {
 	uint32_t bytes = places->v[0].bytes, wanted = 0, read = 0;
 	size_t i = 0, k;
@@ -109,11 +109,12 @@ static bool registers_read(const struct ftr_callconv *callconv, const struct ops
 		i += is_piece ? 2 : 1;
 	}
 	/* What is behind the last piece may be padding of less than a word. */
-	return i == ops->nr && read + callconv->word_bytes > wanted;
+	return i == ops->nr && read >= end && read + callconv->word_bytes > wanted;
 }
 
 enum ftr_dwarf_place ftr_dwarf_place(const struct ftr_callconv *callconv, Dwarf_Die *function,
-				     Dwarf_Die *param, struct ftr_places *places)
+				     Dwarf_Die *param, uint32_t end,
+				     struct ftr_places *places)
 {
 	struct ops ops;
 	int64_t offset;
@@ -122,7 +123,7 @@ enum ftr_dwarf_place ftr_dwarf_place(const struct ftr_callconv *callconv, Dwarf_
 		return ftr_dwarf_is_flag(function, DW_AT_external) ? FTR_DWARF_PLACE_UNTOLD :
 								     FTR_DWARF_PLACE_UNKNOWN;
 	if (ops.v[0].atom != DW_OP_fbreg)
-		return registers_read(callconv, &ops, places) ? FTR_DWARF_PLACE_REGISTERS :
+		return registers_read(callconv, &ops, end, places) ? FTR_DWARF_PLACE_REGISTERS :
 								FTR_DWARF_PLACE_UNKNOWN;
 	if (!counts_from_arguments(function) || places->nr != 1)
 		return FTR_DWARF_PLACE_UNTOLD;

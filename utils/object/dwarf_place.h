@@ -17,11 +17,12 @@ enum ftr_dwarf_place {
 
 /*
  * Of @param of @function, which the convention has at *places: where it is goes there instead, with
- * what the places have of it.  Code that is not optimised puts what it got in registers on the
- * stack, and tells of that alone.
+ * what the places have of it: up to @end all, behind that there is padding.  Code that is not
+ * optimised puts what it got in registers on the stack, and tells of that alone.
  */
 enum ftr_dwarf_place ftr_dwarf_place(const struct ftr_callconv *callconv, Dwarf_Die *function,
-				     Dwarf_Die *param, struct ftr_places *places);
+				     Dwarf_Die *param, uint32_t end,
+				     struct ftr_places *places);
 
 /*
  * LLVM gives functions that only their own file calls other parameters than they have in the

@@ -3,16 +3,20 @@
 #include "utils/object/dwarf_type.h"
 
 #include <dwarf.h>
+#include <stdlib.h>
 #include <string.h>
 
+#include "utils/object/callconv_parts.h"
 #include "utils/object/dwarf_leaves.h"
 #include "utils/object/dwarf_libcxx.h"
 #include "utils/object/dwarf_members.h"
 #include "utils/object/dwarf_place.h"
+#include "utils/object/dwarf_rust.h"
 #include "utils/object/dwarf_text.h"
 
 #define PARAMS_MAX 64
 #define ENUMERATORS_MAX 4096
+#define CLANG_WITH_WHOLE_INT128 18
 #define POINTER_BYTES 8		/* in a payload, whatever it has in the program */
 
 const char *ftr_dwarf_plain_name(struct ftr_arena *arena, const char *name)
@@ -79,13 +83,54 @@ static enum ftr_type_kind pointer_kind(Dwarf_Die *type, struct ftr_text_parts *t
 									   FTR_TYPE_POINTER;
 }
 
-static enum ftr_type_kind base_kind(Dwarf_Die *type, uint32_t bytes)
+static Dwarf_Word encoding_of(Dwarf_Die *type)
 {
 	Dwarf_Attribute attr;
 	Dwarf_Word encoding = 0;
 
 	dwarf_formudata(dwarf_attr(type, DW_AT_encoding, &attr), &encoding);
-	if (bytes > POINTER_BYTES && !ftr_dwarf_is_x87(type))
+	return encoding;
+}
+
+/*
+ * gcc's and clang's __int128, Rust's i128 and u128.  What C23 calls _BitInt(100) has bits that
+ * nobody sets.
+ */
+static bool is_int128(Dwarf_Die *type)
+{
+	const char *name = dwarf_diename(type);
+
+	return dwarf_bytesize(type) == 2 * POINTER_BYTES && name != NULL &&
+	       (strstr(name, "__int128") != NULL || strcmp(name, "i128") == 0 ||
+		strcmp(name, "u128") == 0);
+}
+
+static enum ftr_wide_kind wide_kind(const struct ftr_dwarf_types *types, Dwarf_Die *type)
+{
+	bool has_x87 = types->callconv == NULL || types->callconv->has_x87;
+	int64_t bytes = dwarf_bytesize(type);
+
+	switch (encoding_of(type)) {
+	case DW_ATE_complex_float:	/* of other long doubles nobody reads the bits */
+		return bytes == 8 || bytes == 16 ||
+		       (has_x87 && ftr_dwarf_is_x87_complex(type)) ? FTR_WIDE_COMPLEX :
+								     FTR_WIDE_NONE;
+	case DW_ATE_signed:
+		return is_int128(type) ? FTR_WIDE_SIGNED : FTR_WIDE_NONE;
+	case DW_ATE_unsigned:
+		return is_int128(type) ? FTR_WIDE_UNSIGNED : FTR_WIDE_NONE;
+	default:
+		return FTR_WIDE_NONE;
+	}
+}
+
+static enum ftr_type_kind base_kind(const struct ftr_dwarf_types *types, Dwarf_Die *type,
+				    uint32_t bytes)
+{
+	bool has_x87 = types->callconv == NULL || types->callconv->has_x87;
+	Dwarf_Word encoding = encoding_of(type);
+
+	if (bytes > POINTER_BYTES && !(has_x87 && ftr_dwarf_is_x87(type)))
 		return FTR_TYPE_OPAQUE;
 	switch (encoding) {
 	case DW_ATE_float:
@@ -98,8 +143,13 @@ static enum ftr_type_kind base_kind(Dwarf_Die *type, uint32_t bytes)
 		return FTR_TYPE_SIGNED;
 	case DW_ATE_signed_char:
 		return is_char(type) ? FTR_TYPE_CHAR : FTR_TYPE_SIGNED;
-	default:
+	case DW_ATE_unsigned:
+	case DW_ATE_unsigned_char:
+	case DW_ATE_UTF:
+	case DW_ATE_address:
 		return is_char(type) ? FTR_TYPE_CHAR : FTR_TYPE_UNSIGNED;
+	default:			/* gcc's and clang's _Complex int, for one */
+		return FTR_TYPE_OPAQUE;
 	}
 }
 
@@ -159,6 +209,13 @@ static const struct ftr_enum_type *enum_get(struct ftr_dwarf_types *types, Dwarf
 	return values;
 }
 
+static uint32_t array_bytes(Dwarf_Die *type)
+{
+	Dwarf_Word bytes = 0;
+
+	return dwarf_aggregate_size(type, &bytes) == 0 && bytes <= UINT32_MAX ? (uint32_t)bytes : 0;
+}
+
 struct ftr_type ftr_dwarf_type_read(struct ftr_dwarf_types *types, Dwarf_Die *type,
 				    const char *alias)
 {
@@ -169,7 +226,8 @@ struct ftr_type ftr_dwarf_type_read(struct ftr_dwarf_types *types, Dwarf_Die *ty
 
 	switch (dwarf_tag(type)) {
 	case DW_TAG_base_type:
-		read.kind = base_kind(type, read.bytes);
+		read.kind = base_kind(types, type, read.bytes);
+		read.wide = read.kind == FTR_TYPE_OPAQUE ? wide_kind(types, type) : FTR_WIDE_NONE;
 		break;
 	case DW_TAG_enumeration_type:
 		read.kind = FTR_TYPE_ENUM;
@@ -190,6 +248,9 @@ struct ftr_type ftr_dwarf_type_read(struct ftr_dwarf_types *types, Dwarf_Die *ty
 	case DW_TAG_unspecified_type:		/* of nullptr */
 		read.kind = FTR_TYPE_POINTER;
 		read.bytes = POINTER_BYTES;
+		break;
+	case DW_TAG_array_type:		/* by value in Rust alone */
+		read.bytes = array_bytes(type);
 		break;
 	default:
 		if (is_std_string(type, &read.text.is_libcxx))
@@ -236,6 +297,48 @@ static const struct ftr_enum_type truth = {
 	.id = UINT64_MAX, .name = "bool", .nr = 2, .values = { { "false", 0 }, { "true", 1 } },
 };
 
+static const char *producer_of(Dwarf_Die *die)
+{
+	Dwarf_Attribute attr;
+	Dwarf_Die unit;
+
+	if (dwarf_diecu(die, &unit, NULL, NULL) == NULL)
+		return NULL;
+	return dwarf_formstring(dwarf_attr(&unit, DW_AT_producer, &attr));
+}
+
+/* Before clang 18 each half of an __int128 went where a long would have on x86-64. */
+static bool is_in_halves(const struct ftr_dwarf_types *types, Dwarf_Die *type)
+{
+	static const char before[] = "clang version ";
+	const char *producer = producer_of(type);
+
+	if (!types->callconv->has_x87 || dwarf_tag(type) != DW_TAG_base_type || !is_int128(type))
+		return false;
+	producer = producer == NULL ? NULL : strstr(producer, before);
+	return producer != NULL &&
+	       strtoul(producer + sizeof(before) - 1, NULL, 10) < CLANG_WITH_WHOLE_INT128;
+}
+
+static bool leaves_read(const struct ftr_dwarf_types *types, Dwarf_Die *type, bool is_retval,
+			bool is_rust, struct ftr_leaves *leaves)
+{
+	unsigned word = types->callconv->word_bytes;
+
+	*leaves = (struct ftr_leaves){ .word_bytes = word };
+	if (is_rust)
+		return word == POINTER_BYTES && ftr_dwarf_rust_leaves(type, is_retval, leaves);
+	if (!ftr_dwarf_leaves(type, word, leaves))
+		return false;
+	if (is_in_halves(types, type)) {
+		leaves->is_apart = true;
+		leaves->nr = 2;
+		leaves->v[0] = (struct ftr_leaf){ FTR_LEAF_INTEGER, 0, word };
+		leaves->v[1] = (struct ftr_leaf){ FTR_LEAF_INTEGER, word, word };
+	}
+	return true;
+}
+
 /* One value: what it is, and what the convention sees of it.  False: incomplete. */
 static bool value_read(struct ftr_dwarf_types *types, Dwarf_Die *die, bool is_rust,
 		       struct ftr_parameter *param, struct ftr_leaves *leaves)
@@ -254,7 +357,8 @@ static bool value_read(struct ftr_dwarf_types *types, Dwarf_Die *die, bool is_ru
 		param->type.values = &truth;
 	}
 	if (param->type.kind != FTR_TYPE_STD_STRING)
-		return ftr_dwarf_leaves(&type, word, is_rust, leaves);
+		return leaves_read(types, &type, dwarf_tag(die) == DW_TAG_subprogram, is_rust,
+				   leaves);
 	*leaves = (struct ftr_leaves){ .bytes = word, .align = word, .nr = 1 };
 	leaves->v[0] = (struct ftr_leaf){ FTR_LEAF_INTEGER, 0, word };
 	return true;
@@ -269,8 +373,14 @@ static bool is_object(Dwarf_Die *die)
 	return ftr_dwarf_type(die, &type, NULL) && is_std_string(&type, &is_libcxx);
 }
 
+/* Of what is in no place that is known nothing is told but its size. */
 static void places_take(struct ftr_parameter *param, const struct ftr_places *places)
 {
+	if (places->nr == 1 && places->v[0].kind == FTR_PLACE_NOWHERE)
+		param->type = (struct ftr_type){
+			.kind = FTR_TYPE_OPAQUE, .bytes = param->type.bytes,
+			.name = param->type.name != NULL ? param->type.name : "",
+		};
 	param->is_pointed = places->is_pointed;
 	param->place_nr = places->nr;
 	memcpy(param->places, places->v, sizeof(param->places));
@@ -286,13 +396,8 @@ static void room_pass(const struct ftr_callconv *callconv, struct ftr_callconv_s
 
 static bool is_by_llvm(Dwarf_Die *function)
 {
-	Dwarf_Attribute attr;
-	const char *producer;
-	Dwarf_Die unit;
+	const char *producer = producer_of(function);
 
-	if (dwarf_diecu(function, &unit, NULL, NULL) == NULL)
-		return false;
-	producer = dwarf_formstring(dwarf_attr(&unit, DW_AT_producer, &attr));
 	return producer != NULL &&
 	       (strstr(producer, "clang") != NULL || strstr(producer, "LLVM") != NULL);
 }
@@ -313,7 +418,7 @@ static bool retval_read(struct ftr_dwarf_types *types, Dwarf_Die *function, bool
 		retval->type.kind = FTR_TYPE_NONE;
 		return false;	/* it may take a register of the arguments */
 	}
-	types->callconv->retval(state, &leaves, &places);
+	ftr_callconv_retval(types->callconv, state, &leaves, &places);
 	is_room = places.is_pointed || is_object(function);	/* the caller's */
 	if (is_room && (is_rust || is_own || types->callconv->passes_addresses))
 		places.v[0].kind = FTR_PLACE_RESULT;	/* its address need not come back */
@@ -376,10 +481,14 @@ static const struct ftr_enum_type optimized = {
 	.id = UINT64_MAX - 1, .name = "optimized", .nr = 1, .values = { { "optimized_out", 0 } },
 };
 
-static void optimized_out_put(struct ftr_parameter *param)
+static const struct ftr_enum_type unknown = {
+	.id = UINT64_MAX - 2, .name = "unknown", .nr = 1, .values = { { "?", 0 } },
+};
+
+static void word_put(struct ftr_parameter *param, const struct ftr_enum_type *word)
 {
 	*param = (struct ftr_parameter){
-		.type = { .kind = FTR_TYPE_ENUM, .bytes = sizeof(uint32_t), .values = &optimized },
+		.type = { .kind = FTR_TYPE_ENUM, .bytes = sizeof(uint32_t), .values = word },
 		.place_nr = 1,
 		.places = { { FTR_PLACE_NOWHERE, 0, sizeof(uint32_t) } },
 	};
@@ -395,6 +504,19 @@ static bool is_there(const struct ftr_dwarf_types *types, Dwarf_Die *function, D
 	return ftr_dwarf_is_at(types->callconv, function, param, &asked);
 }
 
+/* Behind it there is padding alone. */
+static uint32_t leaves_end(const struct ftr_leaves *leaves)
+{
+	uint32_t end = leaves->nr == 0 || leaves->is_memory ? leaves->bytes : 0;
+
+	for (uint32_t i = 0; i < leaves->nr; i++) {
+		const struct ftr_leaf *leaf = &leaves->v[i];
+
+		end = leaf->offset + leaf->bytes > end ? leaf->offset + leaf->bytes : end;
+	}
+	return end;
+}
+
 /* @is_told_alone: no convention says where it is, but debug info of optimised code may. */
 static bool param_place(const struct ftr_dwarf_types *types, Dwarf_Die *function, Dwarf_Die *param,
 			const struct ftr_leaves *leaves, bool is_told_alone,
@@ -404,9 +526,10 @@ static bool param_place(const struct ftr_dwarf_types *types, Dwarf_Die *function
 	enum ftr_dwarf_place told = FTR_DWARF_PLACE_UNTOLD;
 
 	*places = (struct ftr_places){ 0 };
-	types->callconv->argument(state, leaves, places);
+	ftr_callconv_argument(types->callconv, state, leaves, places);
 	if (types->callconv->has_variants || is_told_alone)
-		told = ftr_dwarf_place(types->callconv, function, param, places);
+		told = ftr_dwarf_place(types->callconv, function, param, leaves_end(leaves),
+				       places);
 	if (told == FTR_DWARF_PLACE_REGISTERS)
 		*state = before;
 	return is_told_alone ? told == FTR_DWARF_PLACE_REGISTERS : told != FTR_DWARF_PLACE_UNKNOWN;
@@ -436,22 +559,24 @@ const struct ftr_signature *ftr_dwarf_signature(struct ftr_dwarf_types *types, D
 		if (dwarf_tag(&child) != DW_TAG_formal_parameter || !is_passed(&child))
 			continue;
 		is_known = value_read(types, &child, is_rust, &params[read.nr], &leaves);
-		if (is_llvm && ftr_dwarf_is_optimized_out(function, &child)) {
+		if (is_llvm && !(is_known && params[read.nr].type.bytes == 0) &&
+		    ftr_dwarf_is_optimized_out(function, &child)) {
 			if (is_known)
-				types->callconv->argument(&state, &leaves, &places);
+				ftr_callconv_argument(types->callconv, &state, &leaves, &places);
 			is_told_alone |= is_doubtful || !is_known;
-			optimized_out_put(&params[read.nr++]);
+			word_put(&params[read.nr++], &optimized);
 			continue;
 		}
-		if (!is_known)
-			break;
 		if (is_hidden(&child))		/* a constructor's is no object yet */
 			params[read.nr].type.kind = FTR_TYPE_POINTER;
-		if (!param_place(types, function, &child, &leaves, is_told_alone, &state, &places))
-			break;
-		places_take(&params[read.nr], &places);
-		if (is_doubtful && !is_there(types, function, &child, &places))
-			break;
+		is_known = is_known && param_place(types, function, &child, &leaves, is_told_alone,
+						   &state, &places);
+		if (is_known)
+			places_take(&params[read.nr], &places);
+		if (!is_known || (is_doubtful && !is_there(types, function, &child, &places))) {
+			word_put(&params[read.nr], &unknown);
+			is_told_alone = true;	/* those behind it are where that was not */
+		}
 		read.nr++;
 	}
 	signature = ftr_arena_alloc(types->arena, sizeof(read) + read.nr * sizeof(params[0]));

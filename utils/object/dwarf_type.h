@@ -20,10 +20,10 @@ struct ftr_dwarf_types {
 };
 
 /*
- * What @function, a subprogram with code, takes and gives.  It ends at the first
- * parameter whose place cannot be known: one of an incomplete type, a Rust enum by value, or one
- * that LLVM has changed or left out of a function that only its own file calls. In the
- * arena; NULL: it is in a language whose calls are not known, or out of memory.
+ * What @function, a subprogram with code, takes and gives.  A parameter whose place cannot be
+ * known is "?": one of an incomplete type, or one that LLVM has changed or left out of a function
+ * that only its own file calls; so are those behind it, unless debug info has registers for them.
+ * In the arena; NULL: it is in a language whose calls are not known, or out of memory.
  */
 const struct ftr_signature *ftr_dwarf_signature(struct ftr_dwarf_types *types, Dwarf_Die *function);
 

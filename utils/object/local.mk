@@ -1,5 +1,7 @@
 # SPDX-License-Identifier: MIT
 libftr_a_SOURCES += \
+	utils/object/callconv_parts.c \
+	utils/object/callconv_parts.h \
 	utils/object/code_range.c \
 	utils/object/code_range.h \
 	utils/object/debugfile.c \
@@ -24,6 +26,8 @@ libftr_a_SOURCES += \
 	utils/object/dwarf_place.h \
 	utils/object/dwarf_enum.c \
 	utils/object/dwarf_enum.h \
+	utils/object/dwarf_rust.c \
+	utils/object/dwarf_rust.h \
 	utils/object/dwarf_search.c \
 	utils/object/dwarf_search.h \
 	utils/object/dwarf_text.c \

@@ -20,10 +20,18 @@ enum ftr_type_kind {
 	FTR_TYPE_STD_STRING,	/* a pointer to std::string */
 	FTR_TYPE_TEXT,		/* an object, or a pointer to one, that has text */
 	FTR_TYPE_ENUM,
-	FTR_TYPE_OPAQUE,	/* a struct, a union, complex numbers ... by value */
+	FTR_TYPE_OPAQUE,	/* a struct, a union, a wide number ... by value */
 	FTR_TYPE_ARRAY,		/* of a member: nr of inner */
 	FTR_TYPE_BOOL,		/* of a member, or of what a pointer leads to */
 	FTR_TYPE_SHAPE,		/* in a payload: bytes that utils/record/value_shape.h describes */
+};
+
+/* What is too wide for one number in a payload, and shown as one. */
+enum ftr_wide_kind {
+	FTR_WIDE_NONE,
+	FTR_WIDE_SIGNED,	/* 128 bits */
+	FTR_WIDE_UNSIGNED,
+	FTR_WIDE_COMPLEX,	/* two floats: the real part, then the imaginary one */
 };
 
 struct ftr_enumerator {
@@ -49,6 +57,7 @@ struct ftr_type {
 	enum ftr_type_kind kind;
 	uint32_t bytes;
 	const char *name;	/* of OPAQUE (nullable), as that of an enumeration */
+	enum ftr_wide_kind wide;	/* of OPAQUE */
 	const struct ftr_enum_type *values;	/* of ENUM (nullable) */
 	struct ftr_text_parts text;		/* of TEXT, STD_STRING */
 	const struct ftr_type *inner;		/* of ARRAY; what a POINTER leads to (nullable) */

@@ -54,7 +54,7 @@ enum ftr_value_where {
 	FTR_VALUE_VECTOR = 2,  /* lower half of vector register nr */
 	FTR_VALUE_STACK = 3,   /* nr bytes above the return address */
 	FTR_VALUE_RETURN = 4,  /* integer register nr of a return value */
-	FTR_VALUE_X87 = 5,     /* top of the floating-point stack; zeros when it is empty */
+	FTR_VALUE_X87 = 5,     /* floating-point stack, nr below its top; zeros when it is empty */
 	FTR_VALUE_AT = 6,      /* nr bytes above where the last FOLLOW led */
 	FTR_VALUE_ELAPSED = 7, /* nanoseconds since the call began: of tests alone */
 	FTR_VALUE_RESULT = 8,  /* the caller's room for the value, which it told when it called */

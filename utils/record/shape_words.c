@@ -8,11 +8,16 @@ void ftr_shape_words_scalar(struct ftr_strbuf *words, const struct ftr_type *typ
 		[FTR_TYPE_SIGNED] = 'i', [FTR_TYPE_UNSIGNED] = 'u', [FTR_TYPE_CHAR] = 'c',
 		[FTR_TYPE_FLOAT] = 'f',	 [FTR_TYPE_BOOL] = 'b',
 	};
+	static const char wide[] = {
+		[FTR_WIDE_SIGNED] = 'i', [FTR_WIDE_UNSIGNED] = 'u', [FTR_WIDE_COMPLEX] = 'z',
+	};
 	uint32_t bytes = type->kind == FTR_TYPE_FLOAT && type->bytes > 8 ? 10 : type->bytes;
 
 	if ((size_t)type->kind < sizeof(letters) && letters[type->kind] != '\0' && bytes > 0 &&
 	    (type->kind != FTR_TYPE_FLOAT || bytes >= 4))
 		ftr_strbuf_printf(words, "%c%u", letters[type->kind], bytes * 8);
+	else if (type->kind == FTR_TYPE_OPAQUE && type->wide != FTR_WIDE_NONE)
+		ftr_strbuf_printf(words, "%c%u", wide[type->wide], type->bytes * 8);
 	else
 		ftr_strbuf_printf(words, "t%u", type->bytes);
 }

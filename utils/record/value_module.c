@@ -267,8 +267,16 @@ static int shape_add(struct compiler *self, struct ftr_parameter *value, uint32_
 static int value_add(struct compiler *self, struct ftr_parameter *value, uint32_t behind_nr)
 {
 	int ret = shape_add(self, value, behind_nr);
+	const char *name = value->type.name;
 
-	return ret == -E2BIG ? ftr_value_program_add(&self->module->programs, value) : ret;
+	if (ret != -E2BIG)
+		return ret;
+	if (value->type.kind == FTR_TYPE_OPAQUE && name != NULL && name[0] != '\0') {
+		value->type.name = ftr_value_plain_name(&self->shapes, name);
+		if (value->type.name == NULL)
+			return -ENOMEM;
+	}
+	return ftr_value_program_add(&self->module->programs, value);
 }
 
 /* Arguments up to the first that there is no room for. */

@@ -81,13 +81,23 @@ int ftr_value_op_add(struct ftr_value_programs *programs, enum ftr_value_what wh
 	return ftr_vec_push(&programs->ops, op);
 }
 
+/* May it be below 0, in the bytes that it has? */
+static bool is_signed(const struct ftr_type *type)
+{
+	bool has_minus = type->kind == FTR_TYPE_SIGNED;
+
+	for (uint32_t i = 0; type->kind == FTR_TYPE_ENUM && type->values != NULL &&
+	     i < type->values->nr && !has_minus; i++)
+		has_minus = type->values->values[i].value < 0;
+	return has_minus;
+}
+
 /* The pieces of a value; what they do not have is zeros, or all of its sign. */
 static int pieces_add(struct ftr_value_programs *programs, const struct ftr_parameter *value,
 		      uint32_t bytes)
 {
 	static const struct ftr_place nowhere = { 0 };
-	enum ftr_value_what rest = value->type.kind == FTR_TYPE_SIGNED ? FTR_VALUE_SIGN :
-									 FTR_VALUE_BYTES;
+	enum ftr_value_what rest = is_signed(&value->type) ? FTR_VALUE_SIGN : FTR_VALUE_BYTES;
 	uint32_t i;
 
 	for (i = 0; i < value->place_nr && bytes > 0; i++) {
@@ -105,11 +115,18 @@ static int pieces_add(struct ftr_value_programs *programs, const struct ftr_para
 
 struct ftr_place ftr_value_word_place(const struct ftr_parameter *value, uint32_t offset)
 {
-	struct ftr_place place = value->places[offset / WORD < value->place_nr ? offset / WORD : 0];
+	static const struct ftr_place nowhere = { 0 };
+	uint32_t i, at = 0;
 
-	if (place.kind == FTR_PLACE_STACK)
-		place.nr = (uint16_t)(value->places[0].nr + offset);
-	return place;
+	for (i = 0; i + 1 < value->place_nr && offset >= at + value->places[i].bytes; i++)
+		at += value->places[i].bytes;
+	if (value->places[i].kind == FTR_PLACE_STACK) {
+		struct ftr_place place = value->places[i];
+
+		place.nr = (uint16_t)(place.nr + offset - at);
+		return place;
+	}
+	return offset == at || value->is_pointed ? value->places[i] : nowhere;
 }
 
 /* The number of characters first, then the pointer to them. */

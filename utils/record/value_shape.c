@@ -42,7 +42,8 @@ struct maker {
 bool ftr_value_has_shape(const struct ftr_parameter *value)
 {
 	if (value->type.kind == FTR_TYPE_OPAQUE)
-		return value->type.members != NULL || value->type.container != NULL;
+		return value->type.members != NULL || value->type.container != NULL ||
+		       value->type.wide != FTR_WIDE_NONE;
 	return value->type.kind == FTR_TYPE_POINTER && value->type.inner != NULL;
 }
 
@@ -63,8 +64,10 @@ static bool is_word_there(const struct maker *self, uint32_t offset)
 
 	if (offset + WORD > self->block_bytes)
 		return false;
-	return self->path_nr > 0 || (offset % WORD == 0 && place.kind != FTR_PLACE_VECTOR &&
-				     place.kind != FTR_PLACE_X87);
+	return self->path_nr > 0 ||
+	       (offset % WORD == 0 &&
+		(place.kind == FTR_PLACE_INTEGER || place.kind == FTR_PLACE_STACK ||
+		 place.kind == FTR_PLACE_RETURN));
 }
 
 /* Follow the pointers to the block that is being described. */

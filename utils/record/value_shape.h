@@ -34,4 +34,7 @@ int ftr_value_shape_make(struct ftr_value_shapes *shapes, const struct ftr_param
 /* The name of what was made last in NAME.dbg; a new one gets a line.  NULL: out of memory. */
 const char *ftr_value_shape_name(struct ftr_value_shapes *shapes, const char *type_name);
 
+/* That of a type of which nothing more is told, and that no shape has.  NULL: out of memory. */
+const char *ftr_value_plain_name(struct ftr_value_shapes *shapes, const char *type_name);
+
 #endif /* FTR_RECORD_VALUE_SHAPE_H */

@@ -25,14 +25,15 @@ void ftr_value_shapes_fini(struct ftr_value_shapes *shapes)
 	ftr_arena_fini(&shapes->arena);
 }
 
-/* The first of NAME, NAME_2, NAME_3 ... that is free, or that of the same words. */
-const char *ftr_value_shape_name(struct ftr_value_shapes *shapes, const char *type_name)
+/*
+ * The first of NAME, NAME_2, NAME_3 ... that is free, or that of the same words.  Without words it
+ * has no line.
+ */
+static const char *name_get(struct ftr_value_shapes *shapes, const char *type_name,
+			    const char *words)
 {
-	const char *words = ftr_strbuf_str(&shapes->words);
 	char name[NAME_BYTES];
 
-	if (type_name == NULL || type_name[0] == '\0')
-		type_name = "pointer";
 	for (unsigned nr = 1; nr < SAME_NAME_MAX; nr++) {
 		const char *there;
 		uint64_t hash;
@@ -45,10 +46,23 @@ const char *ftr_value_shape_name(struct ftr_value_shapes *shapes, const char *ty
 
 			if (copy == NULL || ftr_hashmap_set(&shapes->names, hash, copy) < 0)
 				return NULL;
-			ftr_strbuf_printf(shapes->lines, "#T: %s %s\n", name, words);
+			if (words[0] != '\0')
+				ftr_strbuf_printf(shapes->lines, "#T: %s %s\n", name, words);
 		}
 		if (there == NULL || strcmp(there, words) == 0)
 			return ftr_arena_strdup(&shapes->arena, name);
 	}
 	return NULL;
+}
+
+const char *ftr_value_shape_name(struct ftr_value_shapes *shapes, const char *type_name)
+{
+	bool has_name = type_name != NULL && type_name[0] != '\0';
+
+	return name_get(shapes, has_name ? type_name : "pointer", ftr_strbuf_str(&shapes->words));
+}
+
+const char *ftr_value_plain_name(struct ftr_value_shapes *shapes, const char *type_name)
+{
+	return name_get(shapes, type_name, "");
 }

@@ -147,6 +147,32 @@ bool ftr_payload_next(const struct ftr_payload *payload, unsigned *nr, unsigned 
 	return true;
 }
 
+#define WIDE_DIGITS 39			/* of 2^128 */
+#define WORD_BITS 64
+
+void ftr_value_put_wide(struct ftr_strbuf *text, enum ftr_arg_format format, uint64_t low,
+			uint64_t high)
+{
+	bool is_negative = format == FTR_ARG_SIGNED && (int64_t)high < 0;
+	unsigned __int128 left = ((unsigned __int128)high << WORD_BITS) + low;
+	char digits[WIDE_DIGITS + 1];
+	size_t at = WIDE_DIGITS;
+
+	if (format == FTR_ARG_HEX) {
+		ftr_strbuf_printf(text, high != 0 ? "%#llx%016llx" : "%.0llx%#llx",
+				  (unsigned long long)high, (unsigned long long)low);
+		return;
+	}
+	if (is_negative)
+		left = -left;
+	digits[at] = '\0';
+	do {
+		digits[--at] = (char)('0' + (unsigned)(left % 10));
+		left /= 10;
+	} while (left != 0);
+	ftr_strbuf_printf(text, "%s%s", is_negative ? "-" : "", digits + at);
+}
+
 void ftr_value_put_byte(struct ftr_strbuf *text, unsigned char c)
 {
 	static const char named[][2] = {

@@ -87,6 +87,10 @@ void ftr_value_format(const struct ftr_value *value, struct ftr_trace *trace,
 /* What @bytes from @p on mean: value->arg is set. */
 void ftr_value_decode(struct ftr_value *value, const uint8_t *p, size_t bytes, bool is_big_endian);
 
+/* An integer of 128 bits, as SIGNED, UNSIGNED or HEX. */
+void ftr_value_put_wide(struct ftr_strbuf *text, enum ftr_arg_format format, uint64_t low,
+			uint64_t high);
+
 /* A byte of a string; one that would break a line is written as C would. */
 void ftr_value_put_byte(struct ftr_strbuf *text, unsigned char c);
 

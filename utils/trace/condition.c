@@ -7,6 +7,7 @@
 
 #include "utils/base/bits.h"
 #include "utils/trace/args.h"
+#include "utils/trace/shape_node.h"
 #include "utils/trace/value_path.h"
 
 /* A text up to this length is compared; longer ones are not recorded. */
@@ -58,16 +59,26 @@ static bool find_whole(const struct ftr_condition *node, const struct ftr_condit
 	return false;
 }
 
-/* The value that is compared, of the type *type where a path leads to it. */
+/* A number for which a payload has no format of its own. */
+static bool is_wide(const struct ftr_value *value)
+{
+	return value->arg->format == FTR_ARG_STRUCT && value->arg->shape != NULL &&
+	       value->arg->shape->kind == FTR_SHAPE_WIDE;
+}
+
+/* The value that is compared, of the type *type where it is not the whole. */
 static bool find_value(const struct ftr_condition *node, const struct ftr_condition_facts *facts,
 		       struct ftr_arg *type, struct ftr_value *value)
 {
+	static const struct ftr_value_path none = { .nr = 0 };
 	struct ftr_value whole;
 
-	if (node->path == NULL)
-		return find_whole(node, facts, value);
-	return find_whole(node, facts, &whole) &&
-	       ftr_value_path_find(node->path, &whole, type, value);
+	if (!find_whole(node, facts, &whole))
+		return false;
+	*value = whole;
+	if (node->path == NULL && !is_wide(&whole))
+		return true;
+	return ftr_value_path_find(node->path == NULL ? &none : node->path, &whole, type, value);
 }
 
 /* The order of two numbers of any type. */

@@ -7,6 +7,7 @@
 
 #include <string.h>
 
+#include "utils/base/bits.h"
 #include "utils/base/bytes.h"
 #include "utils/trace/shape_node.h"
 
@@ -49,12 +50,29 @@ static void decode_bits(const struct ftr_shape *shape, const uint8_t *bytes,
 		value->u = bits >> unused;
 }
 
+/* One of less than 32 bits that has a sign, if that is what it is called. */
+static void decode_enum(const struct ftr_arg *arg, struct ftr_value *value)
+{
+	int64_t number = ftr_sign_extend(value->u, arg->size);
+	bool is_known = false;
+
+	for (uint32_t i = 0; arg->values != NULL && i < arg->values->nr; i++) {
+		if (arg->values->values[i].value == (int64_t)value->u)
+			return;
+		is_known |= arg->values->values[i].value == number;
+	}
+	if (is_known)
+		value->i = number;
+}
+
 void ftr_shape_scalar(const struct ftr_shape *shape, const uint8_t *bytes, struct ftr_value *value)
 {
 	if (shape->bit_nr > 0)
 		decode_bits(shape, bytes, value);
 	else
 		ftr_value_decode(value, bytes, shape->scalar.size, false);
+	if (shape->scalar.format == FTR_ARG_ENUM && shape->bit_nr == 0)
+		decode_enum(&shape->scalar, value);
 }
 
 static void put_scalar(struct printer *self, const struct ftr_shape *shape, size_t base)
@@ -68,6 +86,27 @@ static void put_scalar(struct printer *self, const struct ftr_shape *shape, size
 		ftr_value_format(&value, self->trace, self->session, self->text);
 	else if (is_code && self->ret == 0)
 		self->ret = self->take_pointer(self->arg, base, value.u);
+}
+
+static void put_wide(struct printer *self, const struct ftr_shape *shape, size_t base)
+{
+	const uint8_t *bytes = self->bytes + base;
+	uint64_t low = ftr_get_unsigned(bytes, FTR_SHAPE_WORD, false);
+	uint64_t high = ftr_get_unsigned(bytes + FTR_SHAPE_WORD, FTR_SHAPE_WORD, false);
+
+	ftr_value_put_wide(self->text, shape->scalar.format, low, high);
+}
+
+/* Each part is in its half, with padding behind. */
+static void put_complex(struct printer *self, const struct ftr_shape *shape, size_t base)
+{
+	uint32_t half = shape->bytes / 2;
+	struct ftr_arg arg = { .format = FTR_ARG_FLOAT, .size = half > 8 ? 10 : (uint16_t)half };
+	struct ftr_value real = { .arg = &arg }, imaginary = real;
+
+	ftr_value_decode(&real, self->bytes + base, arg.size, false);
+	ftr_value_decode(&imaginary, self->bytes + base + half, arg.size, false);
+	ftr_strbuf_printf(self->text, "%Lf%+Lfi", real.f, imaginary.f);
 }
 
 static void put_chars(struct printer *self, size_t at, size_t nr)
@@ -96,11 +135,12 @@ static bool is_name_told(const char *name)
 	       (strncmp(name, "__", 2) != 0 || strspn(name + 2, "0123456789") != strlen(name + 2));
 }
 
-static void put_struct(struct printer *self, const struct ftr_shape *shape, size_t base, size_t end)
+static void put_members(struct printer *self, const struct ftr_shape *shape, size_t base,
+			size_t end, const char *around)
 {
 	const struct ftr_shape *member;
 
-	ftr_strbuf_putc(self->text, '{');
+	ftr_strbuf_putc(self->text, around[0]);
 	for (member = shape->inner; member != NULL; member = member->next) {
 		if (member != shape->inner)
 			ftr_strbuf_puts(self->text, ", ");
@@ -112,7 +152,12 @@ static void put_struct(struct printer *self, const struct ftr_shape *shape, size
 			ftr_strbuf_printf(self->text, ".%s = ", member->name);
 		put(self, member, base + member->offset, end);
 	}
-	ftr_strbuf_putc(self->text, '}');
+	ftr_strbuf_putc(self->text, around[1]);
+}
+
+static void put_struct(struct printer *self, const struct ftr_shape *shape, size_t base, size_t end)
+{
+	put_members(self, shape, base, end, "{}");
 }
 
 static void put_array(struct printer *self, const struct ftr_shape *shape, size_t base, size_t end)
@@ -189,6 +234,21 @@ static bool number_read(const struct ftr_shape *shape, const uint8_t *bytes,
 		*nr = ftr_get_unsigned(bytes + shape->length, FTR_SHAPE_WORD, false);
 		return true;
 	}
+}
+
+bool ftr_shape_narrow(const struct ftr_shape *shape, const uint8_t *bytes, struct ftr_arg *type,
+		      struct ftr_value *value)
+{
+	uint64_t low = ftr_get_unsigned(bytes, FTR_SHAPE_WORD, false);
+	uint64_t high = ftr_get_unsigned(bytes + FTR_SHAPE_WORD, FTR_SHAPE_WORD, false);
+	bool is_signed = shape->scalar.format == FTR_ARG_SIGNED;
+
+	if (high != (is_signed && (int64_t)low < 0 ? UINT64_MAX : 0))
+		return false;
+	*type = shape->scalar;
+	type->size = FTR_SHAPE_WORD;
+	value->u = low;
+	return true;
 }
 
 bool ftr_shape_elements(const struct ftr_shape *shape, const uint8_t *bytes, size_t len,
@@ -283,6 +343,14 @@ const struct ftr_shape *ftr_shape_case(const struct ftr_shape *shape, const uint
 	return found;
 }
 
+/* As Rust writes it, Some(1): what has a name and members that have none. */
+static bool is_tuple(const struct ftr_shape *found)
+{
+	return !found->is_name_only && found->name[0] != '\0' &&
+	       found->kind == FTR_SHAPE_STRUCT && found->inner != NULL &&
+	       found->inner->name[0] != '\0' && !is_name_told(found->inner->name);
+}
+
 static void put_variant(struct printer *self, const struct ftr_shape *shape, size_t base,
 			size_t end)
 {
@@ -293,7 +361,9 @@ static void put_variant(struct printer *self, const struct ftr_shape *shape, siz
 		return;
 	}
 	ftr_strbuf_puts(self->text, found->name);
-	if (!found->is_name_only)
+	if (is_tuple(found))
+		put_members(self, found, base + found->offset, end, "()");
+	else if (!found->is_name_only)
 		put(self, found, base + found->offset, end);
 }
 
@@ -314,6 +384,9 @@ size_t ftr_shape_needed_bytes(const struct ftr_shape *shape)
 	switch (shape->kind) {
 	case FTR_SHAPE_SCALAR:
 		return shape->bit_nr > 0 ? bits_bytes(shape) : shape->scalar.size;
+	case FTR_SHAPE_WIDE:
+	case FTR_SHAPE_COMPLEX:
+		return shape->bytes;
 	case FTR_SHAPE_CHARS:
 		return shape->nr;
 	case FTR_SHAPE_TEXT:
@@ -338,6 +411,12 @@ static void put(struct printer *self, const struct ftr_shape *shape, size_t base
 	switch (shape->kind) {
 	case FTR_SHAPE_SCALAR:
 		put_scalar(self, shape, base);
+		break;
+	case FTR_SHAPE_WIDE:
+		put_wide(self, shape, base);
+		break;
+	case FTR_SHAPE_COMPLEX:
+		put_complex(self, shape, base);
 		break;
 	case FTR_SHAPE_CHARS:
 		put_chars(self, base, shape->nr);

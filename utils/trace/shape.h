@@ -3,8 +3,11 @@
  * What the bytes of a value mean: its members, elements, and copies of what its pointers lead to,
  * which stand behind it.  As words, in the NAME.dbg of a data directory:
  *
- *	shape	= scalar | bits | chars | text | struct | array | pointer | part | list | variant
+ *	shape	= scalar | wide | bits | chars | text | struct | array | pointer | part | list |
+ *		  variant
  *	scalar	= "i" "u" "x" "c" "f" "b" "p" and its bits | "e" BITS ":" ENUM | "t" BYTES
+ *	wide	= "i128" | "u128" | "x128" | "z" BITS
+ *						a complex number, of two floats in BITS
  *	bits	= scalar "." FIRST "+" NR
  *	chars	= "a" NR			up to a NUL
  *	text	= "s" [ OF ] ">" TO "+" NR	a pointer at OF, which may be NULL, NR characters
@@ -63,7 +66,7 @@ int ftr_shape_words(const struct ftr_shape *shape, ftr_shape_enum_name_fn *enum_
 		    struct ftr_strbuf *words);
 
 /*
- * "{.x = 1, .name = \"...\"}", "&5", "[2]{1, 2}" of a list, "Some{1}" of a variant; what is
+ * "{.x = 1, .name = \"...\"}", "&5", "[2]{1, 2}" of a list, "Some(1)" of a variant; what is
  * not there is "...", a pointer that leads nowhere its value.  Appends.
  */
 void ftr_shape_format(const struct ftr_shape *shape, const uint8_t *bytes, size_t len,

@@ -11,6 +11,8 @@
 
 enum ftr_shape_kind {
 	FTR_SHAPE_SCALAR,
+	FTR_SHAPE_WIDE,			/* an integer of 16 bytes, of the scalar's format */
+	FTR_SHAPE_COMPLEX,		/* of bytes */
 	FTR_SHAPE_CHARS,
 	FTR_SHAPE_TEXT,
 	FTR_SHAPE_STRUCT,
@@ -59,7 +61,8 @@ struct ftr_shape {
 	struct ftr_arg scalar;		/* of SCALAR: its format, size, values */
 	uint8_t bit, bit_nr;		/* of a bit field */
 	uint32_t at, to;		/* of TEXT, POINTER, PART, LIST; VARIANT: what decides */
-	uint32_t nr, bytes;		/* of CHARS, TEXT, ARRAY, POINTER, LIST; VARIANT: bytes */
+	/* Of CHARS, TEXT, ARRAY, POINTER, LIST; VARIANT, WIDE, COMPLEX: bytes. */
+	uint32_t nr, bytes;
 	uint32_t length;		/* of LIST: where its number of elements, or its end, is */
 	enum ftr_shape_number number;	/* of LIST */
 	bool has_pointer;		/* of TEXT: one that may be NULL */
@@ -84,6 +87,10 @@ size_t ftr_shape_needed_bytes(const struct ftr_shape *shape);
 
 /* What the SCALAR at @bytes is, a bit field or not; value->arg is that of @shape, or like it. */
 void ftr_shape_scalar(const struct ftr_shape *shape, const uint8_t *bytes, struct ftr_value *value);
+
+/* The WIDE integer at @bytes, if it is one of 64 bits as well: *value, of the type *type. */
+bool ftr_shape_narrow(const struct ftr_shape *shape, const uint8_t *bytes, struct ftr_arg *type,
+		      struct ftr_value *value);
 
 /* The elements of the LIST at @base of a value of @len @bytes; false: it is none. */
 bool ftr_shape_elements(const struct ftr_shape *shape, const uint8_t *bytes, size_t len,

@@ -8,6 +8,7 @@
 #define NESTING_MAX 24
 #define NODES_MAX 1000
 #define NUMBER_MAX 65535
+#define WIDE_BITS 128
 
 struct parser {
 	struct ftr_slice all, left;
@@ -168,6 +169,23 @@ static int take_enum(struct parser *self, struct ftr_arg *arg)
 	return 0;
 }
 
+/* "z128": two floats of 4, 8, 12 or 16 bytes. */
+static int parse_complex(struct parser *self, struct ftr_shape *shape)
+{
+	uint32_t bits;
+
+	if (!take_number(self, &bits) || bits % 64 != 0 || bits == 0 || bits > 4 * 64)
+		return -EINVAL;
+	shape->kind = FTR_SHAPE_COMPLEX;
+	shape->bytes = bits / 8;
+	return 0;
+}
+
+static bool is_integer(enum ftr_arg_format format)
+{
+	return format == FTR_ARG_SIGNED || format == FTR_ARG_UNSIGNED || format == FTR_ARG_HEX;
+}
+
 static int parse_scalar(struct parser *self, struct ftr_shape *shape)
 {
 	static const struct {
@@ -187,6 +205,11 @@ static int parse_scalar(struct parser *self, struct ftr_shape *shape)
 	if (i == sizeof(letters) / sizeof(letters[0]) || !take_number(self, &size))
 		return -EINVAL;
 	arg->format = letters[i].format;
+	if (is_integer(arg->format) && size == WIDE_BITS) {
+		shape->kind = FTR_SHAPE_WIDE;
+		shape->bytes = size / 8;
+		return 0;
+	}
 	if (arg->format != FTR_ARG_STRUCT && (size % 8 != 0 || size == 0 || size > 80))
 		return -EINVAL;
 	arg->size = (uint16_t)(arg->format == FTR_ARG_STRUCT ? size : size / 8);
@@ -344,6 +367,8 @@ static int parse(struct parser *self, struct ftr_shape *shape)
 		ret = parse_variant(self, shape);
 	} else if (take(self, 's')) {
 		ret = parse_text(self, shape);
+	} else if (take(self, 'z')) {
+		ret = parse_complex(self, shape);
 	} else if (take(self, 'a')) {
 		shape->kind = FTR_SHAPE_CHARS;
 		ret = take_number(self, &shape->nr) ? 0 : -EINVAL;

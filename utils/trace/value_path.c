@@ -273,6 +273,9 @@ static bool value_of(struct place *place, struct ftr_arg *type, struct ftr_value
 		*type = shape->scalar;
 		ftr_shape_scalar(shape, here, value);
 		return true;
+	case FTR_SHAPE_WIDE:
+		return ftr_shape_narrow(shape, here, type, value) ||
+		       value_whole(type, value, place);
 	case FTR_SHAPE_CHARS:
 		return value_text(type, value, here, shape->nr);
 	case FTR_SHAPE_TEXT:

@@ -1,0 +1,190 @@
+# SPDX-License-Identifier: MIT
+"""Numbers of 128 bits, complex ones, and what Rust's own convention makes of enums: as the program itself says."""
+import re
+import shutil
+import unittest
+
+from recording import FTR, harness
+from values import Values, calls
+
+WIDE = ("sum", "late", "number", "narrow", "middle", "last", "long_one", "waves", "floats", "wild")
+HOOKS = ("-pg", "-pg -mfentry")
+
+# Where it is taken apart, or not: functions give what they take.  Words are those that ftr has.
+RUST = r"""
+use std::fmt::Debug;
+use std::hint::black_box;
+#[derive(Clone, Copy)] pub enum Empty {}
+#[derive(Debug, Clone, Copy)] pub struct Nothing;
+#[derive(Debug, Clone, Copy)] pub enum Same { A, B(i32), C(i32) }
+#[derive(Debug, Clone, Copy)] pub enum Bytes { A(u8, u8), B(u32) }
+#[derive(Debug, Clone, Copy)] pub enum Kinds { A(f32), B(u32) }
+#[derive(Debug, Clone, Copy)] pub enum Color { Red = -1, Green = 7 }
+#[derive(Debug, Clone, Copy)] #[repr(C)] pub enum Told { A(u32), B(u32) }
+#[derive(Debug, Clone, Copy)] #[repr(u8)] pub enum Byte { A(u32), B(u32), C }
+#[derive(Debug)] pub enum Shape { None, Circle(u32), Named(String, i16) }
+macro_rules! give {
+    ($($name:ident: $type:ty),*) => { $(
+        #[inline(never)] #[no_mangle] pub fn $name(value: $type, nr: u8) -> $type
+        {
+            say(stringify!($name), &value, nr);
+            black_box(value)
+        }
+    )* }
+}
+fn text(value: &dyn Debug) -> String
+{
+    let text = format!("{:?}", value);
+    if text.contains('"') { text } else { text.replace(".5", ".500000").replace(".0", ".000000") }
+}
+fn say(name: &str, value: &dyn Debug, nr: u8) { println!("{}({}, {}) = {}", name, text(value), nr, text(value)) }
+give!(text_: Option<&'static str>, wide: u128, signed: i128, far: Option<u128>, pair: Option<u32>, memory: Result<u32, String>,
+      same: Same, bytes: Bytes, kinds: Kinds, color: Color, nest: Option<Color>, told: Told, byte: Byte, float: Option<f64>,
+      truth: Option<bool>, deep: Option<Option<u8>>, both: Result<u64, i64>, mixed: Result<i8, i64>, shape: Shape,
+      string: Option<String>, twice: Option<Option<&'static str>>, order: Option<std::cmp::Ordering>);
+#[inline(never)] #[no_mangle]
+pub fn many(a: Option<u64>, b: Option<&str>, c: u128, d: Option<f64>, e: Option<u128>, f: u8) -> u8
+{
+    println!("many({}, {}, {}, {}, {}, {}) = {}", text(&a), text(&b), c, text(&d), text(&e), f, f);
+    black_box(f)
+}
+/* The pair is half in a register. */
+#[inline(never)] #[no_mangle] pub fn split(a: u64, b: u64, c: u64, d: u64, e: u64, f: Option<&str>, g: u8) -> u64
+{
+    println!("split({}, {}, {}, {}, {}, {}, {}) = {}", a, b, c, d, e, text(&f), g, a + b + c + d + e);
+    black_box(a + b + c + d + e)
+}
+/* This is not. */
+#[inline(never)] #[no_mangle] pub fn whole(a: u64, b: u64, c: u64, d: u64, e: u64, f: u128, g: u8) -> u64
+{
+    println!("whole({}, {}, {}, {}, {}, {}, {}) = {}", a, b, c, d, e, f, g, a + b + c + d + e);
+    black_box(a + b + c + d + e)
+}
+#[inline(never)] #[no_mangle] pub fn empty(a: (), b: Nothing, c: [u64; 0], d: Result<u32, Empty>, e: u8) -> u8
+{
+    if let Ok(n) = d { println!("empty(Ok({}), {}) = {}", n, e, e); }
+    black_box((a, b, c));
+    black_box(e)
+}
+fn main()
+{
+    text_(Some("text"), 1); text_(None, 2); text_(Some(""), 3);
+    wide(u128::MAX, 4); wide(0, 5); signed(i128::MIN, 6); signed(i128::MAX, 7); signed(-1, 8);
+    far(Some(u128::MAX), 9); far(None, 10); pair(Some(7), 11); pair(None, 12); memory(Ok(5), 13); memory(Err("bad".into()), 14);
+    same(Same::A, 15); same(Same::B(-3), 16); same(Same::C(4), 17); bytes(Bytes::A(1, 2), 18); bytes(Bytes::B(77), 19);
+    kinds(Kinds::A(1.5), 20); kinds(Kinds::B(9), 21); color(Color::Red, 22); color(Color::Green, 23);
+    nest(Some(Color::Red), 24); nest(None, 25); told(Told::A(1), 26); told(Told::B(2), 27);
+    byte(Byte::A(1), 28); byte(Byte::B(2), 29); byte(Byte::C, 30); float(Some(-2.5), 31); float(None, 32);
+    truth(Some(true), 33); truth(None, 34); deep(Some(Some(3)), 35); deep(Some(None), 36); deep(None, 37);
+    both(Ok(1), 38); both(Err(-2), 39); mixed(Ok(-1), 40); mixed(Err(-2), 41);
+    shape(Shape::None, 42); shape(Shape::Circle(3), 43); shape(Shape::Named("n".into(), -4), 44);
+    string(Some("str".into()), 45); string(None, 46); twice(Some(Some("in")), 47); twice(Some(None), 48); twice(None, 49);
+    order(Some(std::cmp::Ordering::Less), 50); order(None, 51);
+    many(Some(1), Some("two"), 3, Some(4.5), Some(6), 7); many(None, None, 0, None, None, 8);
+    split(1, 2, 3, 4, 5, Some("x"), 6); split(1, 2, 3, 4, 5, None, 6); whole(1, 2, 3, 4, 5, 1 << 100, 6);
+    empty((), Nothing, [], Ok(5), 7);
+}
+"""
+
+# Users see of them what they are, and what is not known of them as "?", with what is behind in its place.
+UNKNOWN = r"""
+#include <complex.h>
+#include <stdio.h>
+#define KEEP __attribute__((noinline))
+typedef float vector __attribute__((vector_size(16)));
+struct __attribute__((aligned(64))) aligned { int a; };
+struct empty { };
+KEEP int taken(vector v, struct aligned a, struct empty e, int n) { __asm__ volatile("" : : "r"(&v), "r"(&a), "r"(&e) : "memory"); return n; }
+KEEP _Complex int whole(_Complex int z, int n) { __asm__ volatile("" : : "r"(&z) : "memory"); return z * n; }
+KEEP __int128 shown(__int128 a, unsigned __int128 b) { __asm__ volatile("" : : "r"(&a), "r"(&b) : "memory"); return -a; }
+int main(void)
+{
+    struct empty e;
+    taken((vector){ 1, 2, 3, 4 }, (struct aligned){ 5 }, e, 6);
+    whole(1 + 2i, 3);
+    for (int i = -1; i < 2; i++)
+        shown(i, ((unsigned __int128)1 << 64) * 5 + i);
+}
+"""
+
+
+class Numbers(Values):
+    def test_numbers(self):
+        for compiler in ("gcc", "clang"):
+            if shutil.which(compiler) is None:
+                continue
+            for level in ("-O0", "-O2"):
+                for hooks in HOOKS:
+                    if (compiler, level, hooks) == ("clang", "-O0", "-pg"):     # see values.py: BEFORE_MCOUNT
+                        continue
+                    harness.build("values_wide.c", "wide", "-g", level, *hooks.split(), "-lm", compiler=[compiler])
+                    said = self.record("wide", "-a", "--value-depth=1").splitlines()
+                    shown = calls("data", WIDE)
+                    self.assertEqual(len(said), 17)
+                    self.expect(shown == said, f"{compiler} {level} {hooks}: {[p for p in zip(shown, said) if p[0] != p[1]]}")
+                    shutil.rmtree("data")
+
+    def test_depth_is_not_needed(self):
+        harness.build("values_wide.c", "wide", "-g", "-O1", "-pg", "-lm")
+        said = self.record("wide", "-a").splitlines()
+        names = ("sum", "late", "narrow", "middle", "last", "long_one")
+        self.assertEqual(calls("data", names), [line for line in said if line.split("(")[0] in names])
+
+    @unittest.skipUnless(shutil.which("uftrace"), "uftrace is not installed")
+    def test_uftrace_shows_that_they_are_there(self):
+        harness.build("values_wide.c", "wide", "-g", "-O1", "-pg", "-lm")
+        self.record("wide", "-a", "--value-depth=1")
+        shown = calls("data", WIDE, tool="uftrace")
+        self.assertEqual(len(shown), 17)
+        self.assertEqual(shown[3], "sum(__int128{...}, 7, __int128_unsigned{...}) = __int128{...}")
+        self.assertRegex(shown[7], r"^number\(number{...}, __int128\w*{...}\) = number{...}$")
+
+    def test_unknown(self):
+        source = self.write("unknown.c", UNKNOWN)
+        for level in ("-O0", "-O2"):
+            harness.build(source, "unknown", "-g", "-w", "-Wno-psabi", level, "-pg", "-mfentry")
+            for depth in ("0", "2"):
+                self.record("unknown", "-a", "--value-depth", depth)
+                shown = calls("data", ("taken", "whole", "shown"))
+                self.assertEqual(shown[0], "taken(vector{...}, aligned{...}, 6) = 6")
+                self.assertEqual(shown[1], "whole(complex_int{...}, 3) = complex_int{...}")
+                self.assertEqual(shown[2:], [f"shown({i}, {2**64 * 5 + i}) = {-i}" for i in (-1, 0, 1)])
+                shutil.rmtree("data")
+
+    def test_conditions(self):
+        """By their value, where it has 64 bits."""
+        harness.build(self.write("unknown.c", UNKNOWN), "unknown", "-g", "-w", "-Wno-psabi", "-O1", "-pg", "-mfentry")
+        self.record("unknown", "-a")
+        for condition, numbers in (("arg1 == -1", [-1]), ("arg1 >= 0", [0, 1]), ("retval > 0", [-1])):
+            shown = calls("data", ("shown",), "-F", f"shown@if:{condition}")
+            self.assertEqual(shown, [f"shown({i}, {2**64 * 5 + i}) = {-i}" for i in numbers], condition)
+
+    def test_other_formats(self):
+        harness.build("values_wide.c", "wide", "-g", "-O1", "-pg", "-lm")
+        said = self.record("wide", "-a", "--value-depth=1").splitlines()
+        for name in ("other.fxt", "other.data"):
+            done = self.run_program(FTR, "convert", "data", name)
+            self.assertEqual((done.returncode, done.stderr), (0, ""))
+            self.assertEqual(calls(name, WIDE), said, name)
+
+
+@unittest.skipUnless(shutil.which("rustc"), "rustc is not installed")
+class Rust(Values):
+    def test_own_convention(self):
+        source = self.write("own.rs", RUST)
+        names = set(re.findall(r"^(\w+)\(", self.said(source, "0"), re.M))
+        for level in ("0", "2"):
+            said = self.said(source, level).splitlines()
+            self.record("own", "-a")
+            shown = calls("data", names)
+            self.assertEqual(len(said), 57)
+            self.expect(shown == said, f"-O{level}: {[pair for pair in zip(shown, said) if pair[0] != pair[1]]}")
+            shutil.rmtree("data")
+
+    def said(self, source, level):
+        self.build_rust(source, "own", level)
+        return self.run_program("./own").stdout
+
+
+if __name__ == "__main__":
+    harness.main()
