@@ -108,6 +108,35 @@ int main(void)
 """
 
 
+# What debug info of clang lacks, where one object is passed by its address and another on the stack; and what it has:
+# an alias of void, an enumeration of 64 bits.
+CXX = r"""
+#include <array>
+#include <memory>
+#include <vector>
+#define SEEN __asm__ volatile("" ::: "memory")
+#define KEEP __attribute__((noinline))
+enum class large : unsigned long { LOW = 1, HIGH = 1UL << 63, ALL = ~0UL };
+using nothing = void;
+KEEP int lost(std::vector<int> v, std::array<long, 4> a, std::unique_ptr<int> p, int n) { SEEN; return n; }
+KEEP int kept(std::vector<int> v, std::unique_ptr<int> p, int n) { SEEN; return n; }
+KEEP nothing alias(int n, large l) { __asm__ volatile("" : : "r"(n), "r"(l)); }
+KEEP __int128 &both(__int128 &&a, const __int128 &b) { SEEN; return a; }
+int main()
+{
+    __int128 a = 7;
+    lost({ 1, 2 }, {}, nullptr, 3);
+    kept({ 1 }, nullptr, 4);
+    alias(5, large::HIGH);
+    alias(6, large::ALL);
+    alias(7, large((1UL << 32) + 2));
+    both(std::move(a), a);
+}
+"""
+CXX_SEEN = [r"lost\((vector{...}, array{...}, unique_ptr{...}, 3|\?, \?)\) = 3", r"kept\(vector{...}, unique_ptr{...}, 4\) = 4",
+            r"alias\(5, HIGH\)", r"alias\(6, ALL\)", r"alias\(7, 4294967298\)", r"both\(0x\w+, 0x\w+\) = 0x\w+"]
+
+
 class Numbers(Values):
     def test_numbers(self):
         for compiler in ("gcc", "clang"):
@@ -150,6 +179,20 @@ class Numbers(Values):
                 self.assertEqual(shown[1], "whole(complex_int{...}, 3) = complex_int{...}")
                 self.assertEqual(shown[2:], [f"shown({i}, {2**64 * 5 + i}) = {-i}" for i in (-1, 0, 1)])
                 shutil.rmtree("data")
+
+    def test_cxx(self):
+        source = self.write("cxx.cc", CXX)
+        for compiler in ("g++", "clang++"):
+            if shutil.which(compiler) is None:
+                continue
+            harness.build(source, "cxx", "-g", "-std=c++17", "-O0", "-pg", "-mfentry", compiler=[compiler])
+            names = [seen.split("\\")[0] for seen in CXX_SEEN]
+            self.record("cxx", *(word for name in names for word in ("-A", name, "-R", name)))
+            shown = calls("data", names)
+            self.assertEqual(len(shown), len(CXX_SEEN))
+            for call, seen in zip(shown, CXX_SEEN):
+                self.assertRegex(call, f"^{seen}$", compiler)
+            shutil.rmtree("data")
 
     def test_conditions(self):
         """By their value, where it has 64 bits."""

@@ -87,6 +87,32 @@ static void test_x87(void **state)
 	assert_true(left == 1.5L);
 }
 
+/* The imaginary part of a long double complex is below its real one. */
+static void test_x87_of_two(void **state)
+{
+	const long double real = 1.5L, imaginary = -2.5L;
+	long double left[2] = { 0 };
+	uint8_t bytes[2][FTR_ARCH_X87_BYTES];
+	uint16_t status, control[2];
+	bool are_there[3];
+
+	__asm__ volatile("fninit\n\tfldt %0" : : "m"(imaginary) : "memory");
+	are_there[0] = ftr_arch_x87(bytes[1], 1);	/* one alone */
+	__asm__ volatile("fnstsw %0" : "=a"(status));
+	assert_int_equal(status & 0x7f, 0);
+	__asm__ volatile("fldt %1\n\tfnstcw %0" : "=m"(control[0]) : "m"(real));
+	are_there[1] = ftr_arch_x87(bytes[0], 0);
+	are_there[2] = ftr_arch_x87(bytes[1], 1);
+	__asm__ volatile("fnstcw %2\n\tfstpt %0\n\tfstpt %1"
+			 : "=m"(left[0]), "=m"(left[1]), "=m"(control[1]));
+	assert_false(are_there[0]);
+	assert_true(are_there[1] && are_there[2]);
+	assert_memory_equal(bytes[0], &real, FTR_ARCH_X87_BYTES);
+	assert_memory_equal(bytes[1], &imaginary, FTR_ARCH_X87_BYTES);
+	assert_true(left[0] == real && left[1] == imaginary);
+	assert_int_equal(control[0], control[1]);
+}
+
 static void test_strings(void **state)
 {
 	struct run r = { 0 };
@@ -1028,6 +1054,7 @@ int main(void)
 		cmocka_unit_test_setup(test_stack, start),
 		cmocka_unit_test_setup(test_vectors, start),
 		cmocka_unit_test_setup(test_x87, start),
+		cmocka_unit_test_setup(test_x87_of_two, start),
 		cmocka_unit_test_setup(test_strings, start),
 		cmocka_unit_test_setup(test_strings, start_transactions),
 		cmocka_unit_test_setup(test_result, start),

@@ -6,6 +6,7 @@ UNIT_TESTS += \
 	tests/unit/demangle_test \
 	tests/unit/elf_test \
 	tests/unit/move_aarch64_test \
+	tests/unit/param_count_test \
 	tests/unit/prologue_aarch64_test \
 	tests/unit/symtab_text_test
 if HAVE_TRACING_TESTS

@@ -41,6 +41,24 @@ bool ftr_dwarf_type(Dwarf_Die *die, Dwarf_Die *type, const char **alias)
 	return false;
 }
 
+bool ftr_dwarf_is_void(Dwarf_Die *die)
+{
+	Dwarf_Attribute attr;
+	Dwarf_Die here = *die;
+
+	for (unsigned i = 0; i < ALIASES_MAX; i++) {
+		Dwarf_Die type;
+
+		if (dwarf_attr_integrate(&here, DW_AT_type, &attr) == NULL)
+			return true;
+		if (dwarf_formref_die(&attr, &type) == NULL ||
+		    (dwarf_tag(&type) != DW_TAG_typedef && dwarf_tag(&type) != DW_TAG_const_type))
+			return false;
+		here = type;
+	}
+	return false;
+}
+
 static Dwarf_Word attr_number(Dwarf_Die *die, unsigned name, Dwarf_Word otherwise)
 {
 	Dwarf_Attribute attr;

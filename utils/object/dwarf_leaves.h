@@ -14,6 +14,9 @@
  */
 bool ftr_dwarf_type(Dwarf_Die *die, Dwarf_Die *type, const char **alias);
 
+/* Has @die no type, or a typedef's that is none? */
+bool ftr_dwarf_is_void(Dwarf_Die *die);
+
 /* Has @die, or what it is an instance of, the flag @name? */
 bool ftr_dwarf_is_flag(Dwarf_Die *die, unsigned name);
 

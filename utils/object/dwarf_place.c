@@ -6,6 +6,7 @@
 #include <limits.h>
 
 #include "utils/object/dwarf_leaves.h"
+#include "utils/object/param_count.h"
 
 #define NO_REGISTER UINT_MAX
 
@@ -144,6 +145,18 @@ bool ftr_dwarf_is_changed(Dwarf_Die *function)
 
 	return dwarf_attr_integrate(function, DW_AT_calling_convention, &attr) != NULL &&
 	       dwarf_formudata(&attr, &convention) == 0 && convention == DW_CC_nocall;
+}
+
+bool ftr_dwarf_has_lost_params(Dwarf_Die *function, int nr)
+{
+	Dwarf_Attribute attr;
+	int named;
+
+	if (dwarf_attr_integrate(function, DW_AT_linkage_name, &attr) == NULL ||
+	    dwarf_formstring(&attr) == NULL)
+		return false;
+	named = ftr_param_count(dwarf_formstring(&attr));
+	return named >= 0 && named != nr;
 }
 
 /* In memory: code that is not optimised has it on the stack, or where its address was passed. */

@@ -30,6 +30,9 @@ enum ftr_dwarf_place ftr_dwarf_place(const struct ftr_callconv *callconv, Dwarf_
  */
 bool ftr_dwarf_is_changed(Dwarf_Die *function);
 
+/* Is there as much as one of @nr parameters, without "this", that its debug info does not tell? */
+bool ftr_dwarf_has_lost_params(Dwarf_Die *function, int nr);
+
 bool ftr_dwarf_is_optimized(Dwarf_Die *function);
 
 /*

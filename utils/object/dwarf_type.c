@@ -409,11 +409,10 @@ static bool retval_read(struct ftr_dwarf_types *types, Dwarf_Die *function, bool
 {
 	struct ftr_places places = { 0 };
 	struct ftr_leaves leaves;
-	Dwarf_Attribute attr;
 	bool is_room;
 
-	if (dwarf_attr_integrate(function, DW_AT_type, &attr) == NULL)
-		return true;			/* void */
+	if (ftr_dwarf_is_void(function))
+		return true;
 	if (!value_read(types, function, is_rust, retval, &leaves)) {
 		retval->type.kind = FTR_TYPE_NONE;
 		return false;	/* it may take a register of the arguments */
@@ -465,6 +464,16 @@ static bool is_passed(Dwarf_Die *param)
 	const char *name = dwarf_diename(param);
 
 	return name == NULL || strcmp(name, "__in_chrg") != 0;
+}
+
+static int params_told(Dwarf_Die *function)
+{
+	Dwarf_Die child;
+	int nr = 0, ret = params_begin(function, &child);
+
+	for (; ret == 0; ret = dwarf_siblingof(&child, &child))
+		nr += dwarf_tag(&child) == DW_TAG_formal_parameter && !is_hidden(&child);
+	return nr;
 }
 
 /*
@@ -551,7 +560,8 @@ const struct ftr_signature *ftr_dwarf_signature(struct ftr_dwarf_types *types, D
 	if (!language_is_known(function, &is_rust))
 		return NULL;
 	is_told_alone = !retval_read(types, function, is_rust, is_doubtful, &state, &read.retval) ||
-			has_changed;
+			has_changed ||
+			(is_llvm && ftr_dwarf_has_lost_params(function, params_told(function)));
 	if (has_changed || (is_doubtful && is_retval_doubtful(function, &read.retval)))
 		read.retval = (struct ftr_parameter){ 0 };
 	ret = params_begin(function, &child);

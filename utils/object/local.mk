@@ -46,6 +46,8 @@ libftr_a_SOURCES += \
 	utils/object/machine.h \
 	utils/object/needed.c \
 	utils/object/needed.h \
+	utils/object/param_count.c \
+	utils/object/param_count.h \
 	utils/object/patchable.c \
 	utils/object/patchable.h \
 	utils/object/plt.c \

@@ -278,6 +278,17 @@ static void put_enum(struct ftr_strbuf *text, const struct ftr_arg_enum *values,
 		ftr_strbuf_printf(text, "+%#llx", (unsigned long long)left);
 }
 
+/* Most enumerations have 32 bits, their registers 64. */
+static int64_t enum_number(const struct ftr_arg_enum *values, uint64_t value)
+{
+	bool is_wide = false;
+
+	for (uint32_t i = 0; values != NULL && i < values->nr; i++)
+		is_wide |= values->values[i].value > UINT32_MAX ||
+			   values->values[i].value < INT32_MIN;
+	return is_wide ? (int64_t)value : ftr_sign_extend(value, sizeof(int32_t));
+}
+
 static void put_pointer(struct ftr_strbuf *text, struct ftr_trace *trace,
 			struct ftr_session *session, uint64_t addr)
 {
@@ -329,8 +340,7 @@ void ftr_value_format(const struct ftr_value *value, struct ftr_trace *trace,
 		put_pointer(text, trace, session, value->u);
 		break;
 	case FTR_ARG_ENUM:
-		/* Enumerations have 32 bits, their registers 64. */
-		put_enum(text, arg->values, ftr_sign_extend(value->u, sizeof(int32_t)));
+		put_enum(text, arg->values, enum_number(arg->values, value->u));
 		break;
 	case FTR_ARG_STRUCT:
 		if (arg->shape != NULL) {
