@@ -86,6 +86,47 @@ fn main()
 }
 """
 
+# Functions that nobody else calls, and those for C, which debug info does not tell apart.
+RUST_CALLS = r"""
+use std::hint::black_box;
+#[derive(Clone, Copy)] #[repr(C)] pub struct Two { a: u32, b: u32 }
+#[derive(Clone, Copy)] #[repr(C)] pub struct Three { a: u64, b: u64, c: u64 }
+#[derive(Clone, Copy)] #[repr(align(32))] pub struct Aligned(u32);
+#[derive(Clone, Copy)] #[repr(packed)] pub struct Packed { a: u8, b: u32 }
+pub enum Command<'a> { Quit, Move { x: i32, y: i32 }, Write(&'a str), Color(u8, u8, u8), Nested(Option<Result<u8, &'a str>>) }
+#[inline(never)] fn command(c: Command<'_>, n: u8) -> u8 { black_box(&c); black_box(n) }
+#[inline(never)] fn layouts(a: Aligned, p: Packed, t: Two, u: Option<()>, n: i8) -> i8 { black_box((a, p, t, u)); black_box(n) }
+#[inline(never)] fn nine(a: Option<u8>, b: Option<u16>, c: Option<f32>, d: Option<&u8>, e: Result<u8, ()>, f: Option<Option<bool>>) -> u8
+{ black_box((a, b, c, d, e, f)); 9 }
+#[inline(never)] extern "C" fn of_c(a: Two, b: Three, c: f64) -> u32 { black_box((a, b, c)); a.a }
+#[inline(never)] #[no_mangle] pub extern "C" fn for_c(a: Two, b: f64) -> f64 { black_box((a, b)); b }
+#[inline(never)] #[no_mangle] pub fn named(a: Two, b: u64, c: &Two) -> u64 { black_box((a, b, c)); b }
+fn main()
+{
+    command(Command::Quit, 1);
+    command(Command::Move { x: -1, y: 2 }, 2);
+    command(Command::Write("text"), 3);
+    command(Command::Color(1, 2, 3), 4);
+    command(Command::Nested(Some(Err("e"))), 5);
+    command(Command::Nested(Some(Ok(9))), 6);
+    command(Command::Nested(None), 7);
+    layouts(Aligned(1), Packed { a: 2, b: 3 }, Two { a: 4, b: 5 }, Some(()), -6);
+    nine(Some(1), None, Some(4.5), Some(&5), Err(()), Some(None));
+    nine(None, Some(2), None, None, Ok(7), None);
+    of_c(Two { a: 1, b: 2 }, Three { a: 3, b: 4, c: 5 }, 6.5);
+    for_c(Two { a: 1, b: 2 }, 2.5);
+    named(Two { a: 1, b: 2 }, 3, &Two { a: 4, b: 5 });
+}
+"""
+RUST_CALLS_SEEN = ["command(Quit, 1) = 1", "command(Move{.x = -1, .y = 2}, 2) = 2", 'command(Write("text"), 3) = 3',
+                   "command(Color(1, 2, 3), 4) = 4", 'command(Nested(Some(Err("e"))), 5) = 5', "command(Nested(Some(Ok(9))), 6) = 6",
+                   "command(Nested(None), 7) = 7",
+                   "layouts({1}, {.a = 2, .b = 3}, {.a = 4, .b = 5}, Some({}), -6) = -6",
+                   "nine(Some(1), None, Some(4.500000), Some(&5), Err({}), Some(None)) = 9",
+                   "nine(None, Some(2), None, None, Ok(7), None) = 9",
+                   "of_c({.a = 1, .b = 2}, {.a = 3, .b = 4, .c = 5}, 6.500000) = 1", "for_c(?, ?) = 2.500000",
+                   "named(?, ?, ?) = 3"]
+
 # Users see of them what they are, and what is not known of them as "?", with what is behind in its place.
 UNKNOWN = r"""
 #include <complex.h>
@@ -223,6 +264,13 @@ class Rust(Values):
             self.assertEqual(len(said), 57)
             self.expect(shown == said, f"-O{level}: {[pair for pair in zip(shown, said) if pair[0] != pair[1]]}")
             shutil.rmtree("data")
+
+    def test_functions_of_its_own_and_of_c(self):
+        self.build_rust(self.write("calls.rs", RUST_CALLS), "calls", "0")
+        self.record("calls", "-a", "--value-depth=1", "--no-libcall")
+        names = {seen.split("(")[0] for seen in RUST_CALLS_SEEN}
+        shown = calls("data", names | {f"calls::{name}" for name in names})
+        self.assertEqual([call.removeprefix("calls::") for call in shown], RUST_CALLS_SEEN)
 
     def said(self, source, level):
         self.build_rust(source, "own", level)

@@ -2,6 +2,8 @@
 /* See callconv_parts.h. */
 #include "utils/object/callconv_parts.h"
 
+#include <stddef.h>
+
 /* A scalar, or the address of a value that is not taken apart. */
 static struct ftr_leaves part_of(const struct ftr_leaves *leaves, const struct ftr_leaf *leaf)
 {
@@ -88,4 +90,39 @@ void ftr_callconv_retval(const struct ftr_callconv *callconv, struct ftr_callcon
 	}
 	if (!has_room)
 		nowhere_put(places, leaves->bytes);
+}
+
+static bool places_are_same(const struct ftr_places *a, const struct ftr_places *b)
+{
+	if (a->nr != b->nr || a->is_pointed != b->is_pointed)
+		return false;
+	for (uint32_t i = 0; i < a->nr; i++) {
+		if (a->v[i].kind != b->v[i].kind || a->v[i].nr != b->v[i].nr)
+			return false;
+	}
+	return true;
+}
+
+bool ftr_callconv_is_same(const struct ftr_callconv *callconv, const struct ftr_leaves *a,
+			  const struct ftr_leaves *b, bool is_retval)
+{
+	const struct ftr_callconv_state states[] = {
+		{ 0 }, { .integers = callconv->integer_nr - 1, .vectors = callconv->vector_nr - 1 },
+	};
+	bool are_same = true;
+
+	for (size_t i = 0; i < (is_retval ? 1 : 2) && are_same; i++) {
+		struct ftr_callconv_state of_a = states[i], of_b = states[i];
+		struct ftr_places at_a = { 0 }, at_b = { 0 };
+
+		if (is_retval) {
+			ftr_callconv_retval(callconv, &of_a, a, &at_a);
+			ftr_callconv_retval(callconv, &of_b, b, &at_b);
+		} else {
+			ftr_callconv_argument(callconv, &of_a, a, &at_a);
+			ftr_callconv_argument(callconv, &of_b, b, &at_b);
+		}
+		are_same = places_are_same(&at_a, &at_b);
+	}
+	return are_same;
 }

@@ -13,4 +13,11 @@ void ftr_callconv_argument(const struct ftr_callconv *callconv, struct ftr_callc
 void ftr_callconv_retval(const struct ftr_callconv *callconv, struct ftr_callconv_state *state,
 			 const struct ftr_leaves *leaves, struct ftr_places *places);
 
+/*
+ * Are a value's leaves @a, in whatever registers are left, where @b are, as an argument, or where
+ * @is_retval?
+ */
+bool ftr_callconv_is_same(const struct ftr_callconv *callconv, const struct ftr_leaves *a,
+			  const struct ftr_leaves *b, bool is_retval);
+
 #endif /* FTR_OBJECT_CALLCONV_PARTS_H */

@@ -9,6 +9,7 @@
 #include "utils/object/dwarf_leaves.h"
 
 #define DEPTH_MAX 10			/* of scopes in scopes */
+#define ENUMERATORS_MAX 4096
 
 struct search {
 	const char *name;
@@ -65,4 +66,59 @@ bool ftr_dwarf_enum_find(Dwarf_Die *scope, const char *name, struct ftr_closest 
 	const struct search search = { name, closest };
 
 	return find(&search, scope, 0, found);
+}
+
+static uint32_t enumerator_count(Dwarf_Die *type)
+{
+	uint32_t nr = 0;
+	Dwarf_Die child;
+	int ret = dwarf_child(type, &child);
+
+	for (; ret == 0 && nr < ENUMERATORS_MAX; ret = dwarf_siblingof(&child, &child))
+		nr += dwarf_tag(&child) == DW_TAG_enumerator;
+	return nr;
+}
+
+static bool enumerator_read(struct ftr_enumerator *one, Dwarf_Die *die)
+{
+	Dwarf_Attribute attr;
+	Dwarf_Sword value;
+
+	if (dwarf_tag(die) != DW_TAG_enumerator || dwarf_diename(die) == NULL ||
+	    dwarf_formsdata(dwarf_attr(die, DW_AT_const_value, &attr), &value) != 0)
+		return false;
+	*one = (struct ftr_enumerator){ dwarf_diename(die), value };
+	return true;
+}
+
+static struct ftr_enum_type *enum_read(struct ftr_dwarf_types *types, Dwarf_Die *type,
+				       const char *name)
+{
+	uint32_t nr = enumerator_count(type);
+	struct ftr_enum_type *values;
+	Dwarf_Die child;
+	int ret;
+
+	values = ftr_arena_alloc(types->arena, sizeof(*values) + nr * sizeof(values->values[0]));
+	if (values == NULL)
+		return NULL;
+	*values = (struct ftr_enum_type){ .id = dwarf_dieoffset(type) };
+	values->name = ftr_dwarf_plain_name(types->arena, name);
+	ret = dwarf_child(type, &child);
+	for (; ret == 0 && values->nr < nr; ret = dwarf_siblingof(&child, &child))
+		values->nr += enumerator_read(&values->values[values->nr], &child);
+	return values;
+}
+
+const struct ftr_enum_type *ftr_dwarf_enum_read(struct ftr_dwarf_types *types, Dwarf_Die *type,
+						const char *name)
+{
+	struct ftr_enum_type *values = ftr_hashmap_find(&types->enums, dwarf_dieoffset(type));
+
+	if (values != NULL)
+		return values;
+	values = enum_read(types, type, name);
+	if (values != NULL && ftr_hashmap_set(&types->enums, values->id, values) < 0)
+		return NULL;
+	return values;
 }

@@ -164,7 +164,8 @@ static bool is_in_memory(Dwarf_Die *variable)
 {
 	struct ops ops;
 
-	return ops_at_first(variable, &ops) && ops.nr == 1 &&
+	return ops_at_first(variable, &ops) &&
+	       (ops.nr == 1 || (ops.nr == 2 && ops.v[1].atom == DW_OP_deref)) &&
 	       (ops.v[0].atom == DW_OP_fbreg || is_based(&ops.v[0]));
 }
 

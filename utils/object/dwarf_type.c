@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "utils/object/callconv_parts.h"
+#include "utils/object/dwarf_enum.h"
 #include "utils/object/dwarf_leaves.h"
 #include "utils/object/dwarf_libcxx.h"
 #include "utils/object/dwarf_members.h"
@@ -15,7 +16,6 @@
 #include "utils/object/dwarf_text.h"
 
 #define PARAMS_MAX 64
-#define ENUMERATORS_MAX 4096
 #define CLANG_WITH_WHOLE_INT128 18
 #define POINTER_BYTES 8		/* in a payload, whatever it has in the program */
 
@@ -153,62 +153,6 @@ static enum ftr_type_kind base_kind(const struct ftr_dwarf_types *types, Dwarf_D
 	}
 }
 
-static uint32_t enumerator_count(Dwarf_Die *type)
-{
-	uint32_t nr = 0;
-	Dwarf_Die child;
-	int ret = dwarf_child(type, &child);
-
-	for (; ret == 0 && nr < ENUMERATORS_MAX; ret = dwarf_siblingof(&child, &child))
-		nr += dwarf_tag(&child) == DW_TAG_enumerator;
-	return nr;
-}
-
-static bool enumerator_read(struct ftr_enumerator *one, Dwarf_Die *die)
-{
-	Dwarf_Attribute attr;
-	Dwarf_Sword value;
-
-	if (dwarf_tag(die) != DW_TAG_enumerator || dwarf_diename(die) == NULL ||
-	    dwarf_formsdata(dwarf_attr(die, DW_AT_const_value, &attr), &value) != 0)
-		return false;
-	*one = (struct ftr_enumerator){ dwarf_diename(die), value };
-	return true;
-}
-
-static struct ftr_enum_type *enum_read(struct ftr_dwarf_types *types, Dwarf_Die *type,
-				       const char *name)
-{
-	uint32_t nr = enumerator_count(type);
-	struct ftr_enum_type *values;
-	Dwarf_Die child;
-	int ret;
-
-	values = ftr_arena_alloc(types->arena, sizeof(*values) + nr * sizeof(values->values[0]));
-	if (values == NULL)
-		return NULL;
-	*values = (struct ftr_enum_type){ .id = dwarf_dieoffset(type) };
-	values->name = ftr_dwarf_plain_name(types->arena, name);
-	ret = dwarf_child(type, &child);
-	for (; ret == 0 && values->nr < nr; ret = dwarf_siblingof(&child, &child))
-		values->nr += enumerator_read(&values->values[values->nr], &child);
-	return values;
-}
-
-/* Types that are the same are read once. */
-static const struct ftr_enum_type *enum_get(struct ftr_dwarf_types *types, Dwarf_Die *type,
-					    const char *name)
-{
-	struct ftr_enum_type *values = ftr_hashmap_find(&types->enums, dwarf_dieoffset(type));
-
-	if (values != NULL)
-		return values;
-	values = enum_read(types, type, name);
-	if (values != NULL && ftr_hashmap_set(&types->enums, values->id, values) < 0)
-		return NULL;
-	return values;
-}
-
 static uint32_t array_bytes(Dwarf_Die *type)
 {
 	Dwarf_Word bytes = 0;
@@ -231,7 +175,7 @@ struct ftr_type ftr_dwarf_type_read(struct ftr_dwarf_types *types, Dwarf_Die *ty
 		break;
 	case DW_TAG_enumeration_type:
 		read.kind = FTR_TYPE_ENUM;
-		read.values = enum_get(types, type, name);
+		read.values = ftr_dwarf_enum_read(types, type, name);
 		break;
 	case DW_TAG_pointer_type:
 	case DW_TAG_reference_type:
@@ -321,14 +265,22 @@ static bool is_in_halves(const struct ftr_dwarf_types *types, Dwarf_Die *type)
 }
 
 static bool leaves_read(const struct ftr_dwarf_types *types, Dwarf_Die *type, bool is_retval,
-			bool is_rust, struct ftr_leaves *leaves)
+			enum ftr_rust_call call, struct ftr_leaves *leaves)
 {
 	unsigned word = types->callconv->word_bytes;
+	struct ftr_leaves of_c = { 0 };
+	bool is_known = ftr_dwarf_leaves(type, word, &of_c);
 
-	*leaves = (struct ftr_leaves){ .word_bytes = word };
-	if (is_rust)
-		return word == POINTER_BYTES && ftr_dwarf_rust_leaves(type, is_retval, leaves);
-	if (!ftr_dwarf_leaves(type, word, leaves))
+	*leaves = of_c;
+	if (call != FTR_RUST_CALL_C) {
+		*leaves = (struct ftr_leaves){ .word_bytes = word };
+		if (word != POINTER_BYTES || !ftr_dwarf_rust_leaves(type, is_retval, leaves))
+			return false;
+		return call == FTR_RUST_CALL_OWN ||
+		       (is_known &&
+			ftr_callconv_is_same(types->callconv, leaves, &of_c, is_retval));
+	}
+	if (!is_known)
 		return false;
 	if (is_in_halves(types, type)) {
 		leaves->is_apart = true;
@@ -340,7 +292,7 @@ static bool leaves_read(const struct ftr_dwarf_types *types, Dwarf_Die *type, bo
 }
 
 /* One value: what it is, and what the convention sees of it.  False: incomplete. */
-static bool value_read(struct ftr_dwarf_types *types, Dwarf_Die *die, bool is_rust,
+static bool value_read(struct ftr_dwarf_types *types, Dwarf_Die *die, enum ftr_rust_call call,
 		       struct ftr_parameter *param, struct ftr_leaves *leaves)
 {
 	unsigned word = types->callconv->word_bytes;
@@ -357,8 +309,7 @@ static bool value_read(struct ftr_dwarf_types *types, Dwarf_Die *die, bool is_ru
 		param->type.values = &truth;
 	}
 	if (param->type.kind != FTR_TYPE_STD_STRING)
-		return leaves_read(types, &type, dwarf_tag(die) == DW_TAG_subprogram, is_rust,
-				   leaves);
+		return leaves_read(types, &type, dwarf_tag(die) == DW_TAG_subprogram, call, leaves);
 	*leaves = (struct ftr_leaves){ .bytes = word, .align = word, .nr = 1 };
 	leaves->v[0] = (struct ftr_leaf){ FTR_LEAF_INTEGER, 0, word };
 	return true;
@@ -403,8 +354,8 @@ static bool is_by_llvm(Dwarf_Die *function)
 }
 
 /* @is_own: LLVM need not call it as others do, and makes what is quickest. */
-static bool retval_read(struct ftr_dwarf_types *types, Dwarf_Die *function, bool is_rust,
-			bool is_own, struct ftr_callconv_state *state,
+static bool retval_read(struct ftr_dwarf_types *types, Dwarf_Die *function,
+			enum ftr_rust_call call, bool is_own, struct ftr_callconv_state *state,
 			struct ftr_parameter *retval)
 {
 	struct ftr_places places = { 0 };
@@ -413,13 +364,13 @@ static bool retval_read(struct ftr_dwarf_types *types, Dwarf_Die *function, bool
 
 	if (ftr_dwarf_is_void(function))
 		return true;
-	if (!value_read(types, function, is_rust, retval, &leaves)) {
+	if (!value_read(types, function, call, retval, &leaves)) {
 		retval->type.kind = FTR_TYPE_NONE;
 		return false;	/* it may take a register of the arguments */
 	}
 	ftr_callconv_retval(types->callconv, state, &leaves, &places);
 	is_room = places.is_pointed || is_object(function);	/* the caller's */
-	if (is_room && (is_rust || is_own || types->callconv->passes_addresses))
+	if (is_room && (call != FTR_RUST_CALL_C || is_own || types->callconv->passes_addresses))
 		places.v[0].kind = FTR_PLACE_RESULT;	/* its address need not come back */
 	places_take(retval, &places);
 	if (is_object(function))
@@ -553,13 +504,17 @@ const struct ftr_signature *ftr_dwarf_signature(struct ftr_dwarf_types *types, D
 	struct ftr_leaves leaves;
 	bool is_llvm = is_by_llvm(function);
 	bool is_doubtful = is_llvm && !ftr_dwarf_is_flag(function, DW_AT_external);
+	bool is_changed = is_doubtful && ftr_dwarf_is_optimized(function);
 	bool has_changed = ftr_dwarf_is_changed(function), is_rust, is_told_alone, is_known;
+	enum ftr_rust_call call = FTR_RUST_CALL_C;
 	Dwarf_Die child;
 	int ret;
 
 	if (!language_is_known(function, &is_rust))
 		return NULL;
-	is_told_alone = !retval_read(types, function, is_rust, is_doubtful, &state, &read.retval) ||
+	if (is_rust)
+		call = ftr_dwarf_rust_call(function);
+	is_told_alone = !retval_read(types, function, call, is_doubtful, &state, &read.retval) ||
 			has_changed ||
 			(is_llvm && ftr_dwarf_has_lost_params(function, params_told(function)));
 	if (has_changed || (is_doubtful && is_retval_doubtful(function, &read.retval)))
@@ -568,7 +523,7 @@ const struct ftr_signature *ftr_dwarf_signature(struct ftr_dwarf_types *types, D
 	for (; ret == 0 && read.nr < PARAMS_MAX; ret = dwarf_siblingof(&child, &child)) {
 		if (dwarf_tag(&child) != DW_TAG_formal_parameter || !is_passed(&child))
 			continue;
-		is_known = value_read(types, &child, is_rust, &params[read.nr], &leaves);
+		is_known = value_read(types, &child, call, &params[read.nr], &leaves);
 		if (is_llvm && !(is_known && params[read.nr].type.bytes == 0) &&
 		    ftr_dwarf_is_optimized_out(function, &child)) {
 			if (is_known)
@@ -583,7 +538,7 @@ const struct ftr_signature *ftr_dwarf_signature(struct ftr_dwarf_types *types, D
 						   &state, &places);
 		if (is_known)
 			places_take(&params[read.nr], &places);
-		if (!is_known || (is_doubtful && !is_there(types, function, &child, &places))) {
+		if (!is_known || (is_changed && !is_there(types, function, &child, &places))) {
 			word_put(&params[read.nr], &unknown);
 			is_told_alone = true;	/* those behind it are where that was not */
 		}

@@ -28,6 +28,7 @@ libftr_a_SOURCES += \
 	utils/object/dwarf_enum.h \
 	utils/object/dwarf_rust.c \
 	utils/object/dwarf_rust.h \
+	utils/object/dwarf_rust_call.c \
 	utils/object/dwarf_search.c \
 	utils/object/dwarf_search.h \
 	utils/object/dwarf_text.c \

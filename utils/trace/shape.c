@@ -135,6 +135,12 @@ static bool is_name_told(const char *name)
 	       (strncmp(name, "__", 2) != 0 || strspn(name + 2, "0123456789") != strlen(name + 2));
 }
 
+/* Of no bytes, wherever it stands: Rust's (), and what only marks a type. */
+static bool is_nothing(const struct ftr_shape *shape)
+{
+	return shape->kind == FTR_SHAPE_SCALAR && shape->bit_nr == 0 && shape->scalar.size == 0;
+}
+
 static void put_members(struct printer *self, const struct ftr_shape *shape, size_t base,
 			size_t end, const char *around)
 {
@@ -144,7 +150,7 @@ static void put_members(struct printer *self, const struct ftr_shape *shape, siz
 	for (member = shape->inner; member != NULL; member = member->next) {
 		if (member != shape->inner)
 			ftr_strbuf_puts(self->text, ", ");
-		if (base + member->offset >= end) {	/* nor those behind it */
+		if (base + member->offset >= end && !is_nothing(member)) {	/* nor others */
 			put_cut(self);
 			break;
 		}
