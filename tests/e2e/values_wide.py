@@ -8,6 +8,14 @@ from recording import FTR, harness
 from values import Values, calls
 
 WIDE = ("sum", "late", "number", "narrow", "middle", "last", "long_one", "waves", "floats", "wild")
+# Options, and the second call of that function; what uftrace shows of it.
+SPECS = (
+    ("-A sum@arg1/x128,arg3/i32,arg4/u128 -R sum@retval/i128",
+     f"sum(0x{'f' * 32}, 1, {2**128 - 1}) = -1", "sum(128x{...}, 1, 128u{...}) = 128i{...}"),
+    ("-A sum@arg1/i128%rdi+rsi", "sum(-1)", "sum(128i{...})"),
+    ("-A late@arg6/u128", f"late({2**64 + 6})", "late(128u{...})"),
+    ("-A late@arg5/i64,arg6/x128,arg7/i32%r9,arg8/i128%stack+3", f"late(-5, 0x10000000000000006, 7, -{2**100})",
+     "late(-5, 128x{...}, 7, 128i{...})"))
 HOOKS = ("-pg", "-pg -mfentry")
 
 # Where it is taken apart, or not: functions give what they take.  Words are those that ftr has.
@@ -199,6 +207,20 @@ class Numbers(Values):
         said = self.record("wide", "-a").splitlines()
         names = ("sum", "late", "narrow", "middle", "last", "long_one")
         self.assertEqual(calls("data", names), [line for line in said if line.split("(")[0] in names])
+
+    def test_specs(self):
+        harness.build("values_wide.c", "wide", "-O1", "-pg", "-mfentry", "-lm")
+        for options, text, of_uftrace in SPECS:
+            self.record("wide", *options.split())
+            name = text.split("(")[0]
+            self.expect(calls("data", (name,))[1] == text, f"{options}: {calls('data', (name,))[1]}")
+            if shutil.which("uftrace"):
+                shown = calls("data", (name,), tool="uftrace")[1]
+                self.expect(shown == of_uftrace, f"{options}: uftrace: {shown}")
+            shutil.rmtree("data")
+        for spec, place in (("sum@arg1/o128", 10), ("sum@arg1/x128k", 13), ("sum@fparg1/128", 11), ("sum@arg1/f128", 10)):
+            done = self.run_program(FTR, "record", "-d", "data", "-A", spec, "./wide")
+            self.assertEqual((done.returncode, done.stderr.splitlines()[2]), (2, " " * (place + 2) + "^"))
 
     @unittest.skipUnless(shutil.which("uftrace"), "uftrace is not installed")
     def test_uftrace_shows_that_they_are_there(self):

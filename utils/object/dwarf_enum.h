@@ -17,7 +17,10 @@ struct ftr_closest;
 bool ftr_dwarf_enum_find(Dwarf_Die *scope, const char *name, struct ftr_closest *closest,
 			 Dwarf_Die *found);
 
-/* The enumeration @type, which is called @name (nullable): the same each time; NULL: out of memory. */
+/*
+ * The enumeration @type, which is called @name (nullable): the same each time.  NULL: out of
+ * memory.
+ */
 const struct ftr_enum_type *ftr_dwarf_enum_read(struct ftr_dwarf_types *types, Dwarf_Die *type,
 						const char *name);
 

@@ -17,6 +17,28 @@ bool ftr_values_are_any(const struct ftr_record_choice *choice)
 		ftr_record_has_conditional_dumps(choice));
 }
 
+/*
+ * "arg1/i128" as "arg1/t16:128i", which uftrace knows as a struct: see
+ * utils/format/uftrace/spec.c.
+ */
+static void put_words(struct ftr_strbuf *text, const char *words)
+{
+	const char *at;
+
+	while ((at = strstr(words, "128")) != NULL) {
+		bool is_size = at >= words + 2 && at[-2] == '/' && strchr("iux", at[-1]) != NULL &&
+			       strchr(",%", at[3]) != NULL;
+
+		ftr_strbuf_put(text, words, (size_t)(at - words) - (is_size ? 1 : 0));
+		if (is_size)
+			ftr_strbuf_printf(text, "t16:128%c", at[-1]);
+		else
+			ftr_strbuf_puts(text, "128");
+		words = at + 3;
+	}
+	ftr_strbuf_puts(text, words);
+}
+
 /* "FUNC@arg1,arg2"; without words: as debug info says. */
 static void put_rule(struct ftr_strbuf *text, const struct ftr_rule *rule, const char *words)
 {
@@ -26,7 +48,7 @@ static void put_rule(struct ftr_strbuf *text, const struct ftr_rule *rule, const
 	ftr_strbuf_putc(text, '@');
 	if (rule->module != NULL)
 		ftr_strbuf_printf(text, "%s,", rule->module);
-	ftr_strbuf_puts(text, words);
+	put_words(text, words);
 }
 
 static void put_rules(struct ftr_strbuf *text, const struct ftr_rules *rules, bool is_retval)

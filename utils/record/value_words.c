@@ -96,6 +96,11 @@ static int natural_places(const struct ftr_callconv *convention, const struct ft
 	}
 	if (arg->is_float_reg && bytes > WORD && convention->vector_nr > 0)
 		return -EINVAL;
+	if (arg->shape != NULL && arg->index == convention->integer_nr) {	/* no half of it */
+		value->places[value->place_nr++] = natural_place(convention, false,
+								 arg->index + 1u, bytes);
+		return 0;
+	}
 	value->places[value->place_nr++] = natural_place(convention, arg->is_float_reg, arg->index,
 							 bytes);
 	if (arg->format != FTR_ARG_STRUCT || bytes <= word || convention->integer_nr == 0)

@@ -7,10 +7,11 @@
 #include <string.h>
 
 #include "utils/base/err.h"
-#include "utils/trace/shape.h"
+#include "utils/trace/shape_node.h"
 
 #define ARG_INDEX_MAX 100
 #define STRUCT_BYTES_MAX 1024
+#define WIDE_BITS 128
 
 static const struct {
 	char letter;
@@ -30,6 +31,32 @@ static const struct {
 	{ 'e', FTR_ARG_ENUM,	 0 },
 	{ 't', FTR_ARG_STRUCT,	 0 },
 };
+
+/*
+ * Integers of 128 bits: to uftrace, which has no such size, structs whose name is none of C's.
+ */
+static const struct ftr_shape wide[] = {
+	{ .kind = FTR_SHAPE_WIDE, .scalar = { .format = FTR_ARG_SIGNED }, .bytes = WIDE_BITS / 8,
+	  .name = "128i", .words = { "i128", 4 } },
+	{ .kind = FTR_SHAPE_WIDE, .scalar = { .format = FTR_ARG_UNSIGNED }, .bytes = WIDE_BITS / 8,
+	  .name = "128u", .words = { "u128", 4 } },
+	{ .kind = FTR_SHAPE_WIDE, .scalar = { .format = FTR_ARG_HEX }, .bytes = WIDE_BITS / 8,
+	  .name = "128x", .words = { "x128", 4 } },
+};
+
+static bool wide_make(struct ftr_arg *arg)
+{
+	for (size_t i = 0; i < sizeof(wide) / sizeof(wide[0]); i++) {
+		if (wide[i].scalar.format != arg->format)
+			continue;
+		arg->format = FTR_ARG_STRUCT;
+		arg->size = WIDE_BITS / 8;
+		arg->type_name = wide[i].name;
+		arg->shape = &wide[i];
+		return true;
+	}
+	return false;
+}
 
 static bool take_number(struct ftr_slice *text, uint64_t *number)
 {
@@ -72,6 +99,11 @@ static int type_name(struct ftr_arg *arg, struct ftr_slice name,
 	for (int i = 0; i < 2 && arg->format == FTR_ARG_STRUCT && arg->shape == NULL; i++) {
 		if (reader->enums[i] != NULL)
 			arg->shape = uft_shape_find(reader->enums[i], name);
+	}
+	for (size_t i = 0; i < sizeof(wide) / sizeof(wide[0]); i++) {
+		if (arg->format == FTR_ARG_STRUCT && arg->size == WIDE_BITS / 8 &&
+		    strcmp(arg->type_name, wide[i].name) == 0)
+			arg->shape = &wide[i];
 	}
 	return 0;
 }
@@ -122,12 +154,14 @@ static int format_parse(struct uft_layout *layout, struct ftr_arg *arg, struct f
 	}
 	size_at = text.s;
 	has_size = take_number(&text, &number);
+	if (has_size && number == WIDE_BITS && wide_make(arg))
+		return text.len == 0 ? 0 : wrong(layout, text.s, "nothing like this belongs to it");
 	if (has_size) {
 		if (!size_is_valid(arg, number, reader->is_strict))
 			return wrong(layout, size_at, arg->format == FTR_ARG_STRUCT ?
 				     "a struct has at most 1024 bytes" :
-				     "a size is 8, 16, 32 or 64 bits, of a floating-point number "
-				     "32, 64 or 80");
+				     "a size is 8, 16, 32 or 64 bits, of i, u and x also 128, of a "
+				     "floating-point number 32, 64 or 80");
 		arg->size = (uint16_t)(arg->format == FTR_ARG_STRUCT ? number : number / 8);
 	}
 	lacks = reader->is_strict ? format_lacks(arg, letter, text, has_size) : NULL;
