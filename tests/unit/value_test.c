@@ -389,6 +389,48 @@ static void test_words(void **state)
 }
 
 /* Where all arguments are on the stack, and a word has 32 bits. */
+/* Pairs of registers begin at an even one, floats of one kind have a register each. */
+static void test_arm(void **state)
+{
+	static const char source[] =
+		"#define KEEP __attribute__((noinline))\n"
+		"struct wide { __int128 v; };\n"
+		"struct four { double a, b, c, d; };\n"
+		"struct array { float v[3]; };\n"
+		"struct large { long a, b, c; };\n"
+		"KEEP __int128 pairs(int a, __int128 b, struct wide c, int d) { return b; }\n"
+		"KEEP __int128 last(long a, long b, long c, long d, long e, long f, long g, __int128 h,"
+		" int i) { return h; }\n"
+		"KEEP _Complex double parts(_Complex float a, _Complex double b, int c) { return b; }\n"
+		"KEEP struct four floats(struct four a, struct array b, double c) { return a; }\n"
+		"KEEP long double doubles(long double a, _Complex long double b, double c, int d)"
+		" { return a; }\n"
+		"KEEP struct large in_memory(struct large a, int b) { return a; }\n";
+	static const struct expected expected[] = {
+		{ "pairs", "arg1/i32,arg2/t16:__int128%X2+X3,arg3/t16:wide%X4+X5,arg4/i32%X6",
+		  "retval/t16:__int128" },
+		{ "last", "arg1/i64,arg2/i64,arg3/i64,arg4/i64,arg5/i64,arg6/i64,arg7/i64,"
+		  "arg8/t16:__int128%stack+1,arg9/i32%stack+3", "retval/t16:__int128" },
+		{ "parts", "arg1/t8:complex_float%V0+V1,arg2/t16:complex_double%V2+V3,arg3/i32%X0",
+		  "retval/t16:complex_double" },
+		{ "floats", "arg1/t32:four%V0+V1+V2+V3,arg2/t12:array%V4+V5+V6,fparg1/64%V7",
+		  "retval/t32:four" },
+		{ "doubles", "arg1/t16:long_double,arg2/t32:complex_long_double,fparg1/64%V3,"
+		  "arg3/i32%X0", "retval/t16:long_double" },
+		{ "in_memory", "arg1/t24:large,arg2/i32", "retval/t24:large" },
+	};
+	struct ftr_value_module module;
+
+	if (system("command -v aarch64-linux-gnu-gcc >/dev/null") != 0)
+		skip();
+	compile("arm.c", source, "aarch64-linux-gnu-gcc", "-g -O0 -w -shared -fPIC -nostdlib",
+		&module);
+	expect_functions(&module, expected, sizeof(expected) / sizeof(expected[0]));
+	expect_sizes(&module);
+	assert_null(strstr(ftr_strbuf_str(&module.enums), "long"));	/* nobody reads binary128 */
+	ftr_value_module_fini(&module);
+}
+
 static void test_words_of_32_bits(void **state)
 {
 	static const struct words_row rows[] = {
@@ -504,6 +546,7 @@ int main(void)
 		cmocka_unit_test(test_registers_by_number),
 		cmocka_unit_test(test_words),
 		cmocka_unit_test(test_words_of_32_bits),
+		cmocka_unit_test(test_arm),
 		cmocka_unit_test(test_exact),
 		cmocka_unit_test(test_prototypes),
 		cmocka_unit_test(test_damaged),
