@@ -139,6 +139,7 @@ libftr_a_SOURCES += \
 	utils/record/tracefs.h \
 	utils/record/value.h \
 	utils/record/value_check.c \
+	utils/record/value_compiler.h \
 	utils/record/value_enums.c \
 	utils/record/value_enums.h \
 	utils/record/value_info.c \
@@ -148,6 +149,7 @@ libftr_a_SOURCES += \
 	utils/record/value_shape.c \
 	utils/record/value_shape.h \
 	utils/record/value_shape_names.c \
+	utils/record/value_tests.c \
 	utils/record/value_words.c \
 	utils/record/watched.c \
 	utils/record/watched.h

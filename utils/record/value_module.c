@@ -16,26 +16,10 @@
 #include "utils/proto/record.h"
 #include "utils/record/choice.h"
 #include "utils/record/prototypes.h"
-#include "utils/record/value_enums.h"
-#include "utils/record/value_shape.h"
+#include "utils/record/value_compiler.h"
 #include "utils/trace/condition.h"
 
 #define VALUE_BYTES 16u			/* that a value takes which is no text of some length */
-
-/* A module while it is compiled. */
-struct compiler {
-	const struct ftr_record_choice *choice;
-	const struct ftr_record_choice *told;	/* what readers know of values: told.h */
-	struct ftr_value_module *module;
-	struct ftr_debuginfo *debuginfo;	/* (owned, nullable) */
-	struct ftr_value_enums enums;
-	struct ftr_value_shapes shapes;
-	struct ftr_arena arena;
-	const char *path;
-	const struct ftr_symbol *symbol;	/* whose turn it is */
-	const struct ftr_signature *signature;	/* (nullable) its */
-	const struct ftr_callconv *convention;
-};
 
 static const uint32_t action_of[] = { [UFT_SPEC_ARGS] = FTR_RULE_ARGUMENT,
 				      [UFT_SPEC_RETVAL] = FTR_RULE_RETVAL };
@@ -50,7 +34,7 @@ static bool is_wanted(const struct ftr_rule *rule, enum uft_spec_kind kind)
 	return (rule->actions & (action_of[kind] | FTR_RULE_AUTO_ARGS)) != 0;
 }
 
-static bool module_matches(const struct compiler *self, const struct ftr_rule *rule)
+bool value_module_matches(const struct value_compiler *self, const struct ftr_rule *rule)
 {
 	switch (ftr_rule_module(rule)) {
 	case FTR_RULE_MODULE_NAMED:
@@ -64,9 +48,8 @@ static bool module_matches(const struct compiler *self, const struct ftr_rule *r
 	}
 }
 
-/* The words that users gave for the function; *is_automatic: debug info is to be asked. */
-static int layout_add(struct compiler *self, const struct ftr_pattern_names *names,
-		      enum uft_spec_kind kind, struct uft_layout *layout, bool *is_automatic)
+int value_layout_add(struct value_compiler *self, const struct ftr_pattern_names *names,
+		     enum uft_spec_kind kind, struct uft_layout *layout, bool *is_automatic)
 {
 	const struct uft_spec_reader reader = { .arena = &self->arena };
 	const struct ftr_rules *rules = self->told->rules;
@@ -77,7 +60,7 @@ static int layout_add(struct compiler *self, const struct ftr_pattern_names *nam
 		const struct ftr_rule *rule = &rules->rules.v[i];
 		const char *words = rule_words(rule, kind);
 
-		if (!is_wanted(rule, kind) || !module_matches(self, rule) ||
+		if (!is_wanted(rule, kind) || !value_module_matches(self, rule) ||
 		    !ftr_pattern_matches_names(rule->pattern, names))
 			continue;
 		if (words == NULL)
@@ -90,7 +73,7 @@ static int layout_add(struct compiler *self, const struct ftr_pattern_names *nam
 }
 
 /* An enumeration without names that can be told is a number. */
-static struct ftr_parameter told(struct compiler *self, const struct ftr_parameter *value,
+static struct ftr_parameter told(struct value_compiler *self, const struct ftr_parameter *value,
 				 const char **enum_name)
 {
 	struct ftr_parameter copy = *value;
@@ -114,7 +97,7 @@ static bool is_clone(const char *name)
 	return dot != NULL && strncmp(dot, ".cold", 5) != 0;
 }
 
-static bool debuginfo_get(struct compiler *self)
+static bool debuginfo_get(struct value_compiler *self)
 {
 	if (self->debuginfo != NULL)
 		return true;
@@ -124,7 +107,7 @@ static bool debuginfo_get(struct compiler *self)
 	return true;
 }
 
-static const struct ftr_signature *signature_get(struct compiler *self)
+static const struct ftr_signature *signature_get(struct value_compiler *self)
 {
 	const struct ftr_symbol *symbol = self->symbol;
 
@@ -134,7 +117,7 @@ static const struct ftr_signature *signature_get(struct compiler *self)
 }
 
 /* An enumeration that the function neither takes nor gives: a flag is often an int. */
-static void enum_tell(struct compiler *self, const char *name)
+static void enum_tell(struct value_compiler *self, const char *name)
 {
 	struct ftr_closest closest = { .distance = 0 };
 	const struct ftr_enum_type *type = NULL;
@@ -153,7 +136,7 @@ static void enum_tell(struct compiler *self, const char *name)
 }
 
 /* The user named an enumeration: one of what the function takes and gives, or another. */
-static void enums_tell(struct compiler *self, const struct uft_layout *layout)
+static void enums_tell(struct value_compiler *self, const struct uft_layout *layout)
 {
 	const char *name;
 	bool has_any = false;
@@ -177,7 +160,7 @@ static void enums_tell(struct compiler *self, const struct uft_layout *layout)
 }
 
 /* A prototype tells of the other machine's sizes. */
-static struct uft_arg prototype_spec(struct compiler *self, const struct uft_arg *spec,
+static struct uft_arg prototype_spec(struct value_compiler *self, const struct uft_arg *spec,
 				     bool is_retval)
 {
 	struct uft_arg narrow = *spec;
@@ -188,7 +171,7 @@ static struct uft_arg prototype_spec(struct compiler *self, const struct uft_arg
 	return narrow;
 }
 
-static int prototype_value(struct compiler *self, const struct uft_arg *spec, bool is_retval,
+static int prototype_value(struct value_compiler *self, const struct uft_arg *spec, bool is_retval,
 			   struct ftr_parameter *value, uint32_t *stack_bytes)
 {
 	const struct ftr_callconv *convention = self->convention;
@@ -206,7 +189,7 @@ static int prototype_value(struct compiler *self, const struct uft_arg *spec, bo
  * A spec that no payload has room for is left out whole: readers know no part of it.
  * @is_prototype: it is a library function's, not the user's.
  */
-static int layout_compile(struct compiler *self, const struct uft_layout *layout,
+static int layout_compile(struct value_compiler *self, const struct uft_layout *layout,
 			  enum uft_spec_kind kind, bool is_prototype, uint32_t *index)
 {
 	struct ftr_value_programs *programs = &self->module->programs;
@@ -241,7 +224,7 @@ static int layout_compile(struct compiler *self, const struct uft_layout *layout
  * it.  *value becomes what it is in the payload.  0, -ENOMEM, or -E2BIG: the value
  * alone may have room.
  */
-static int shape_add(struct compiler *self, struct ftr_parameter *value, uint32_t behind_nr)
+static int shape_add(struct value_compiler *self, struct ftr_parameter *value, uint32_t behind_nr)
 {
 	struct ftr_value_programs *programs = &self->module->programs;
 	const char *name;
@@ -264,7 +247,7 @@ static int shape_add(struct compiler *self, struct ftr_parameter *value, uint32_
 	return ret;
 }
 
-static int value_add(struct compiler *self, struct ftr_parameter *value, uint32_t behind_nr)
+static int value_add(struct value_compiler *self, struct ftr_parameter *value, uint32_t behind_nr)
 {
 	int ret = shape_add(self, value, behind_nr);
 	const char *name = value->type.name;
@@ -280,7 +263,7 @@ static int value_add(struct compiler *self, struct ftr_parameter *value, uint32_
 }
 
 /* Arguments up to the first that there is no room for. */
-static int signature_args(struct compiler *self, struct ftr_strbuf *words, uint32_t *index)
+static int signature_args(struct value_compiler *self, struct ftr_strbuf *words, uint32_t *index)
 {
 	struct ftr_value_programs *programs = &self->module->programs;
 	struct ftr_value_counters counters = { .convention = self->convention };
@@ -302,7 +285,7 @@ static int signature_args(struct compiler *self, struct ftr_strbuf *words, uint3
 	return ftr_value_program_end(programs, index);
 }
 
-static int signature_retval(struct compiler *self, struct ftr_strbuf *words, uint32_t *index)
+static int signature_retval(struct value_compiler *self, struct ftr_strbuf *words, uint32_t *index)
 {
 	struct ftr_value_programs *programs = &self->module->programs;
 	const char *name;
@@ -316,7 +299,7 @@ static int signature_retval(struct compiler *self, struct ftr_strbuf *words, uin
 	return ret < 0 ? ret : ftr_value_program_end(programs, index);
 }
 
-static int prototype_compile(struct compiler *self, enum uft_spec_kind kind, uint32_t *index)
+static int prototype_compile(struct value_compiler *self, enum uft_spec_kind kind, uint32_t *index)
 {
 	const struct uft_spec_reader reader = { .arena = &self->arena };
 	const struct ftr_prototype *prototype = ftr_prototype_find(self->symbol->name);
@@ -334,7 +317,7 @@ static int prototype_compile(struct compiler *self, enum uft_spec_kind kind, uin
 	return ret;
 }
 
-static int automatic_compile(struct compiler *self, enum uft_spec_kind kind,
+static int automatic_compile(struct value_compiler *self, enum uft_spec_kind kind,
 			     struct ftr_strbuf *words, uint32_t *index)
 {
 	self->signature = signature_get(self);
@@ -345,7 +328,7 @@ static int automatic_compile(struct compiler *self, enum uft_spec_kind kind,
 }
 
 /* What conditions are about, where nothing tells what the function takes: as uftrace takes it. */
-static void condition_words(struct compiler *self, const struct ftr_pattern_names *names,
+static void condition_words(struct value_compiler *self, const struct ftr_pattern_names *names,
 			    enum uft_spec_kind kind, struct ftr_strbuf *words)
 {
 	const struct ftr_rules *rules = self->told->rules;
@@ -357,7 +340,8 @@ static void condition_words(struct compiler *self, const struct ftr_pattern_name
 		const struct ftr_rule *rule = &rules->rules.v[i];
 
 		if (rule->condition != NULL && is_wanted(rule, kind) &&
-		    module_matches(self, rule) && ftr_pattern_matches_names(rule->pattern, names))
+		    value_module_matches(self, rule) &&
+		    ftr_pattern_matches_names(rule->pattern, names))
 			ftr_condition_needs(rule->condition, &needs);
 	}
 	if (kind == UFT_SPEC_RETVAL) {
@@ -371,7 +355,7 @@ static void condition_words(struct compiler *self, const struct ftr_pattern_name
 		ftr_strbuf_printf(words, "%sfparg%u", words->len > 0 ? "," : "", n);
 }
 
-static int condition_compile(struct compiler *self, const struct ftr_pattern_names *names,
+static int condition_compile(struct value_compiler *self, const struct ftr_pattern_names *names,
 			     enum uft_spec_kind kind, struct ftr_strbuf *words, uint32_t *index)
 {
 	const struct uft_spec_reader reader = { .arena = &self->arena };
@@ -389,7 +373,7 @@ static int condition_compile(struct compiler *self, const struct ftr_pattern_nam
 }
 
 /* Readers may know of values that were recorded before, or will be again. */
-static bool is_asked(const struct compiler *self, const struct ftr_pattern_names *names,
+static bool is_asked(const struct value_compiler *self, const struct ftr_pattern_names *names,
 		     enum uft_spec_kind kind)
 {
 	const struct ftr_rules *rules = self->choice->rules;
@@ -398,14 +382,14 @@ static bool is_asked(const struct compiler *self, const struct ftr_pattern_names
 		return true;
 	for (size_t i = 0; i < rules->rules.nr; i++) {
 		if (is_wanted(&rules->rules.v[i], kind) &&
-		    module_matches(self, &rules->rules.v[i]) &&
+		    value_module_matches(self, &rules->rules.v[i]) &&
 		    ftr_pattern_matches_names(rules->rules.v[i].pattern, names))
 			return true;
 	}
 	return false;
 }
 
-static int kind_compile(struct compiler *self, const struct ftr_pattern_names *names,
+static int kind_compile(struct value_compiler *self, const struct ftr_pattern_names *names,
 			enum uft_spec_kind kind, struct ftr_strbuf *words, uint32_t *index)
 {
 	struct uft_layout layout = { 0 };
@@ -414,7 +398,7 @@ static int kind_compile(struct compiler *self, const struct ftr_pattern_names *n
 
 	if (!is_asked(self, names, kind))
 		return 0;
-	ret = layout_add(self, names, kind, &layout, &is_automatic);
+	ret = value_layout_add(self, names, kind, &layout, &is_automatic);
 	if (ret == 0 && layout.args.nr > 0) {
 		enums_tell(self, &layout);
 		ret = layout_compile(self, &layout, kind, false, index);
@@ -427,104 +411,8 @@ static int kind_compile(struct compiler *self, const struct ftr_pattern_names *n
 	return ret;
 }
 
-/* What readers will take the values of @symbol for: the words that describe them. */
-static int told_layout(struct compiler *self, const struct ftr_pattern_names *names,
-		       enum uft_spec_kind kind, const struct ftr_strbuf *words,
-		       struct uft_layout *layout)
-{
-	const struct uft_spec_reader reader = { .arena = &self->arena };
-	const struct ftr_prototype *prototype = NULL;
-	bool is_automatic;
-	int ret = layout_add(self, names, kind, layout, &is_automatic);
-	const char *told = words->len > 0 ? words->s : NULL;
-
-	if (ret < 0 || layout->args.nr > 0)
-		return ret;
-	if (told == NULL && self->signature == NULL)
-		prototype = ftr_prototype_find(self->symbol->name);
-	if (prototype != NULL)
-		told = kind == UFT_SPEC_ARGS ? prototype->args : prototype->retval;
-	if (told == NULL)
-		return 0;
-	ret = uft_layout_add(layout, ftr_slice_make(told, strlen(told)), kind, true, &reader);
-	return ret == -ENOMEM ? ret : 0;
-}
-
-/* The conditions that the runtime decides. */
-struct conditions {
-	const struct ftr_rule *decided;		/* NULL = there is none */
-	struct ftr_record_dumps dumps;
-};
-
-static struct conditions conditions_of(const struct compiler *self,
-				       const struct ftr_pattern_names *names)
-{
-	const struct ftr_rules *rules = self->choice->rules;
-	struct ftr_record_decision decision = { 0 };
-	struct conditions conditions = { 0 };
-
-	for (size_t i = 0; i < rules->rules.nr; i++) {
-		if (!module_matches(self, &rules->rules.v[i]) ||
-		    !ftr_pattern_matches_names(rules->rules.v[i].pattern, names))
-			continue;
-		ftr_record_decision_add(&decision, &rules->rules.v[i]);
-		ftr_record_dumps_add(&conditions.dumps, &rules->rules.v[i]);
-	}
-	conditions.decided = ftr_record_decided(&decision);
-	return conditions;
-}
-
-static int test_compile(struct compiler *self, const struct conditions *conditions,
-			const struct ftr_condition_values *values, struct ftr_values_func *func)
-{
-	struct ftr_condition_programs *programs = &self->module->conditions;
-	const struct ftr_record_dumps *dumps = &conditions->dumps;
-	struct ftr_condition_program program = { 0 };
-	int ret = 0;
-
-	if (conditions->decided != NULL) {
-		ret = ftr_condition_program_add(programs, conditions->decided->condition, values,
-						&program);
-		func->test = program.first;
-	}
-	if (ret < 0 || dumps->nr == 0 || dumps->is_any)
-		return ret;
-	ret = ftr_condition_program_add_end(programs, dumps->conditions, dumps->nr, values,
-					    &program);
-	if (program.first == 0 && ret == 0)
-		ftr_strbuf_printf(&self->module->notes, "!no call of %s asks for a dump: the "
-				  "condition compares what its values are not; choose others\n",
-				  self->symbol->name);
-	func->dump = (uint16_t)program.first;
-	func->dump_nr = (uint16_t)program.nr;
-	return ret;
-}
-
-static int tests_compile(struct compiler *self, const struct ftr_pattern_names *names,
-			 const struct ftr_strbuf words[2], struct ftr_values_func *func)
-{
-	struct conditions conditions = conditions_of(self, names);
-	struct uft_layout args = { 0 }, retval = { 0 };
-	const struct ftr_condition_values values = {
-		.args = &args, .retval = &retval, .entry = func->entry, .exit = func->exit,
-		.values = &self->module->programs,
-	};
-	int ret;
-
-	if (conditions.decided == NULL && conditions.dumps.nr == 0)
-		return 0;
-	ret = told_layout(self, names, UFT_SPEC_ARGS, &words[UFT_SPEC_ARGS], &args);
-	if (ret == 0)
-		ret = told_layout(self, names, UFT_SPEC_RETVAL, &words[UFT_SPEC_RETVAL], &retval);
-	if (ret == 0)
-		ret = test_compile(self, &conditions, &values, func);
-	ftr_vec_fini(&args.args);
-	ftr_vec_fini(&retval.args);
-	return ret;
-}
-
 /* The block of a function in NAME.dbg. */
-static void function_lines(struct compiler *self, const struct ftr_strbuf words[2])
+static void function_lines(struct value_compiler *self, const struct ftr_strbuf words[2])
 {
 	struct ftr_strbuf *text = &self->module->functions;
 	const char *file;
@@ -543,7 +431,8 @@ static void function_lines(struct compiler *self, const struct ftr_strbuf words[
 		ftr_strbuf_printf(text, "R: @%s\n", words[UFT_SPEC_RETVAL].s);
 }
 
-static int symbol_compile(struct compiler *self, const struct ftr_symbol *symbol, uint64_t end)
+static int symbol_compile(struct value_compiler *self, const struct ftr_symbol *symbol,
+			  uint64_t end)
 {
 	char *shown = ftr_demangle(symbol->name, FTR_DEMANGLE_SIMPLE);
 	struct ftr_pattern_names names = { .shown = shown, .mangled = symbol->name };
@@ -560,7 +449,7 @@ static int symbol_compile(struct compiler *self, const struct ftr_symbol *symbol
 	if (ret == 0)
 		ret = kind_compile(self, &names, UFT_SPEC_RETVAL, &words[1], &func.exit);
 	if (ret == 0)
-		ret = tests_compile(self, &names, words, &func);
+		ret = value_tests_compile(self, &names, words, &func);
 	if (ret == 0)
 		function_lines(self, words);
 	if (ret == 0 && (func.entry != 0 || func.exit != 0 || func.dump != 0)) {
@@ -586,7 +475,7 @@ static const struct ftr_callconv *convention_of(const char *path)
 	return convention != NULL ? convention : ftr_arch_host->callconv;
 }
 
-static int symbols_compile(struct compiler *self, const struct ftr_symtab *tab)
+static int symbols_compile(struct value_compiler *self, const struct ftr_symtab *tab)
 {
 	int ret = 0;
 	size_t i;
@@ -606,7 +495,7 @@ static int symbols_compile(struct compiler *self, const struct ftr_symtab *tab)
 int ftr_value_module_init(struct ftr_value_module *module, const char *path,
 			  const struct ftr_record_choice *choice)
 {
-	struct compiler self = {
+	struct value_compiler self = {
 		.choice = choice, .told = choice->told != NULL ? choice->told : choice,
 		.module = module, .path = path, .convention = convention_of(path),
 	};
