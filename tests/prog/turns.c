@@ -6,7 +6,7 @@
  * record: --no-libcall --max-stack 64
  * cflags: -fno-inline
  * again: --no-libcall --max-stack 64 -F .
- * again: --no-libcall --max-stack 64 -A printf@arg1/s
+ * again: --max-stack 64 -A printf@arg1/s
  * expect-calls: main 1
  * expect-calls: leaf 5999
  */
