@@ -282,11 +282,12 @@ static int symbols_try(struct search *search, const struct ftr_symtab *tab)
 
 	for (size_t i = 0; ret == 0 && i < tab->nr && !search->is_found; i++) {
 		const struct ftr_symbol *symbol = &tab->symbols[i];
+		bool is_left = search->is_of_code && symbol->type == 'P';
 
-		if (!ftr_symbol_is_function(symbol))
+		if (!ftr_symbol_is_function(symbol) || (is_left && !search->leaves_calls))
 			continue;
 		ret = symbol_try(search, symbol);
-		if (search->is_found && search->is_of_code && symbol->type == 'P') {
+		if (search->is_found && is_left) {
 			search->is_found = false;
 			search->is_called = true;
 		}
