@@ -424,11 +424,8 @@ static bool only_variant_read(struct ftr_dwarf_types *types, Dwarf_Die *part,
 static bool enum_read(struct ftr_dwarf_types *types, Dwarf_Die *type, struct ftr_container *read)
 {
 	Dwarf_Die part;
-	int ret = dwarf_child(type, &part);
 
-	while (ret == 0 && dwarf_tag(&part) != DW_TAG_variant_part)
-		ret = dwarf_siblingof(&part, &part);
-	if (ret != 0)
+	if (!ftr_dwarf_variant_part(type, &part))
 		return false;
 	return dwarf_hasattr(&part, DW_AT_discr) ? variants_read(types, &part, read) :
 						   only_variant_read(types, &part, read);

@@ -7,6 +7,7 @@
 #include "utils/base/vec.h"
 #include "utils/object/dwarf_container.h"
 #include "utils/object/dwarf_leaves.h"
+#include "utils/object/dwarf_search.h"
 
 #define NESTING_MAX 8			/* of structs in structs */
 #define VISITS_MAX 200			/* of types in one value */
@@ -161,20 +162,12 @@ static void array_read(struct ftr_dwarf_types *types, Dwarf_Die *type, struct ft
 	read->nr = (uint32_t)bytes / element->bytes;
 }
 
-/* An enum of Rust, which is a value to its users, and no struct. */
-static bool is_enum(Dwarf_Die *type)
-{
-	Dwarf_Die part;
-	int ret = dwarf_tag(type) == DW_TAG_structure_type ? dwarf_child(type, &part) : 1;
-
-	while (ret == 0 && dwarf_tag(&part) != DW_TAG_variant_part)
-		ret = dwarf_siblingof(&part, &part);
-	return ret == 0;
-}
-
 void ftr_dwarf_members(struct ftr_dwarf_types *types, Dwarf_Die *type, struct ftr_type *read)
 {
-	bool is_asked = types->depth > 0 || types->nesting > 0 || is_enum(type);
+	Dwarf_Die part;
+	/* An enum of Rust is a value to its users, and no struct. */
+	bool is_asked = types->depth > 0 || types->nesting > 0 ||
+			ftr_dwarf_variant_part(type, &part);
 
 	if (!is_asked || types->nesting == NESTING_MAX)
 		return;

@@ -299,15 +299,6 @@ static struct seen seen_enum(struct look *look, Dwarf_Die *part, uint32_t bytes,
 	return seen_fields(&read.main, bytes, align);
 }
 
-static bool variant_part(Dwarf_Die *type, Dwarf_Die *part)
-{
-	int ret = dwarf_child(type, part);
-
-	while (ret == 0 && dwarf_tag(part) != DW_TAG_variant_part)
-		ret = dwarf_siblingof(part, part);
-	return ret == 0;
-}
-
 static struct seen seen_object(struct look *look, Dwarf_Die *type)
 {
 	uint32_t align = alignment_of(type);
@@ -320,7 +311,7 @@ static struct seen seen_object(struct look *look, Dwarf_Die *type)
 		return (struct seen){ 0 };
 	if (bytes == 0)
 		return (struct seen){ .as = SEEN_NOTHING, .align = align };
-	if (variant_part(type, &part)) {
+	if (ftr_dwarf_variant_part(type, &part)) {
 		if (name != NULL && name[0] == '{')	/* a coroutine, whose variants are states */
 			return (struct seen){ .as = SEEN_MEMORY, .bytes = (uint32_t)bytes,
 					      .align = align };

@@ -125,6 +125,15 @@ bool ftr_dwarf_pointer_find(Dwarf_Die *type, unsigned depth, struct ftr_dwarf_fo
 	return false;
 }
 
+bool ftr_dwarf_variant_part(Dwarf_Die *type, Dwarf_Die *part)
+{
+	int ret = ftr_dwarf_is_object(type) ? dwarf_child(type, part) : 1;
+
+	while (ret == 0 && dwarf_tag(part) != DW_TAG_variant_part)
+		ret = dwarf_siblingof(part, part);
+	return ret == 0;
+}
+
 /* What the container's type calls T, its first type. */
 bool ftr_dwarf_first_type(Dwarf_Die *type, Dwarf_Die *first)
 {

@@ -34,6 +34,9 @@ bool ftr_dwarf_member_find(Dwarf_Die *type, const char *name, bool (*is_it)(Dwar
 /* The first pointer, however deep: that of Rust's RawVec.  @depth: 0. */
 bool ftr_dwarf_pointer_find(Dwarf_Die *type, unsigned depth, struct ftr_dwarf_found *found);
 
+/* What tells the variants of a Rust enum.  False: @type is none. */
+bool ftr_dwarf_variant_part(Dwarf_Die *type, Dwarf_Die *part);
+
 /* What the container's type calls T, its first type. */
 bool ftr_dwarf_first_type(Dwarf_Die *type, Dwarf_Die *first);
 

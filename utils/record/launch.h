@@ -13,6 +13,11 @@
 
 struct ftr_record_syscalls;
 
+/* How signals were that are ignored. */
+struct ftr_launch_ignored {
+	struct sigaction file_size, pipe;
+};
+
 struct ftr_launch {
 	const char *path;
 	char *const *argv;
@@ -27,11 +32,6 @@ struct ftr_launch {
 	const struct ftr_launch_ignored *ignored;	/* what the program gets back, with these */
 	sigset_t old_mask;
 	struct sigaction old_chld;
-};
-
-/* How signals were that are ignored. */
-struct ftr_launch_ignored {
-	struct sigaction file_size, pipe;
 };
 
 /* Block the signals that the recorder reads from a signalfd (@set) and remember how they were. */
