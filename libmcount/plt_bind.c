@@ -14,12 +14,22 @@
 #include "libmcount/plt_symbols.h"
 #include "libmcount/state.h"
 
+/*
+ * dladdr1, all that there was before glibc 2.35, also looks at each symbol of the module for the
+ * nearest one.
+ */
 void *ftr_plt_map_of(const void *addr)
 {
+#ifdef DLFO_STRUCT_HAS_EH_DBASE
+	struct dl_find_object object;
+
+	return _dl_find_object((void *)addr, &object) == 0 ? object.dlfo_link_map : NULL;
+#else
 	void *map = NULL;
 	Dl_info info;
 
 	return dladdr1(addr, &info, &map, RTLD_DL_LINKMAP) != 0 ? map : NULL;
+#endif
 }
 
 /*
