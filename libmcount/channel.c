@@ -3,6 +3,7 @@
 #include "libmcount/channel.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <linux/futex.h>
 #include <stddef.h>
 #include <sys/socket.h>
@@ -162,7 +163,7 @@ static int channel_receive(int sock, struct ftr_channel_message *reply, int *rep
  * Is there room for the descriptors of a reply?  Asked first: the recorder does not learn that they
  * did not arrive.
  */
-static bool has_room(const struct ftr_channel_message *message)
+static bool has_room(const struct ftr_channel_message *message, int sock)
 {
 	bool is_new_ring = message->type == (FTR_CHANNEL_TASK | FTR_CHANNEL_GROW) ||
 			   message->type == FTR_CHANNEL_NURSERY ||
@@ -172,7 +173,7 @@ static bool has_room(const struct ftr_channel_message *message)
 	int i, got = 0;
 
 	while (got < nr &&
-	       (fds[got] = ftr_sys3(SYS_socket, AF_UNIX, SOCK_DGRAM | SOCK_CLOEXEC, 0)) >= 0)
+	       (fds[got] = ftr_sys6(SYS_fcntl, sock, F_DUPFD_CLOEXEC, 0, 0, 0, FTR_OWN_CALL)) >= 0)
 		got++;
 	for (i = 0; i < got; i++)
 		ftr_sys_close_own(fds[i]);
@@ -189,7 +190,7 @@ static int ask_once(const struct ftr_channel_message *message, const char *path,
 	sock = channel_connect(&seen);
 	if (sock < 0)
 		return sock;
-	ret = has_room(message) ?
+	ret = has_room(message, sock) ?
 	      channel_send(sock, message, path, more) : -EMFILE;
 	if (ret == 0)
 		ret = channel_receive(sock, reply, reply_fds, &seen);

@@ -177,18 +177,22 @@ static char *entry_without(const char *entry, const char *ours, size_t ours_len,
 	return mem;
 }
 
-/* Keep our part of variable @i; returns what the program is to see of @entry, NULL = nothing. */
-static char *variable_take(unsigned i, char *entry)
+/* For what is kept of a variable, and what the program is to see of it. */
+static size_t room_bytes(const char *entry)
 {
-	size_t len = strlen(entry);
-	long mem = ftr_sys_map(0, 2 * (len + 1), PROT_READ | PROT_WRITE,
-			    MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-	char *kept = (char *)mem, *found;
-	const char *ours;
-	size_t ours_len;
+	return 2 * (strlen(entry) + 1);
+}
 
-	if (ftr_sys_map_failed(mem))
-		return entry;
+/*
+ * Keep our part of variable @i in @kept (room_bytes); returns what the program is to see of @entry,
+ * NULL = nothing.
+ */
+static char *variable_take(unsigned i, char *entry, char *kept)
+{
+	size_t len = strlen(entry), ours_len;
+	const char *ours;
+	char *found;
+
 	if (!is_list(i)) {
 		append(kept, 0, entry, len);
 		ftr_state.ours[i] = kept;
@@ -200,10 +204,8 @@ static char *variable_take(unsigned i, char *entry)
 		found = path_find(entry + strlen(names[i]), ours, &ours_len);
 	else
 		found = component_find(entry + strlen(names[i]), ours, ours_len);
-	if (found == NULL) {
-		ftr_sys2(SYS_munmap, mem, 2 * (len + 1));
+	if (found == NULL)
 		return entry;
-	}
 	ours_len = ours_bytes(i, found, ours_len);
 	append(kept, append(kept, 0, names[i], strlen(names[i])), found, ours_len);
 	ftr_state.ours[i] = kept;
@@ -230,16 +232,36 @@ static void environ_end(char **end, size_t removed)
 	}
 }
 
+static void variables_take(char **envp, const struct look *look)
+{
+	size_t bytes = 0, room;
+	unsigned i;
+	long mem;
+	char *to;
+
+	for (i = 0; i < FTR_OURS_NR; i++)
+		bytes += look->at[i] < look->nr ? room_bytes(envp[look->at[i]]) : 0;
+	if (bytes == 0)
+		return;
+	mem = ftr_sys_map(0, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	if (ftr_sys_map_failed(mem))
+		return;
+	to = (char *)mem;
+	for (i = 0; i < FTR_OURS_NR; i++) {
+		if (look->at[i] == look->nr)
+			continue;
+		room = room_bytes(envp[look->at[i]]);
+		envp[look->at[i]] = variable_take(i, envp[look->at[i]], to);
+		to += room;
+	}
+}
+
 void ftr_environ_start(char **envp)
 {
 	struct look look = look_at(envp);
 	size_t i, kept = 0;
-	unsigned j;
 
-	for (j = 0; j < FTR_OURS_NR; j++) {
-		if (look.at[j] < look.nr)
-			envp[look.at[j]] = variable_take(j, envp[look.at[j]]);
-	}
+	variables_take(envp, &look);
 	for (i = 0; i < look.nr; i++) {
 		if (envp[i] != NULL && !starts_with(envp[i], FTR_ENVIRON_PAD))
 			envp[kept++] = envp[i];

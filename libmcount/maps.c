@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * /proc/self/maps, parsed as it is read.  Threads may have little stack, and handlers less: large
- * buffers are mapped while they are needed.
+ * /proc/self/maps, parsed as it is read.  Threads may have little stack, and handlers less: what
+ * that takes is mapped while it is needed.
  */
 #include "libmcount/maps.h"
 
@@ -10,11 +10,35 @@
 
 #include "utils/base/rt/sys.h"
 
+#define READ_BYTES 4096u	/* as much as the kernel gives at a time */
+
 struct reader {
 	int fd;
 	uint32_t pos, len;
-	char buf[512];
+	struct ftr_mapping line, found;
+	char buf[READ_BYTES];
 };
+
+/* Nothing is cleared or assigned here: it would be a call of memset or memcpy. */
+static struct reader *reader_open(void)
+{
+	long mem = ftr_sys_map(0, sizeof(struct reader), PROT_READ | PROT_WRITE,
+			       MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+
+	return ftr_sys_map_failed(mem) ? NULL : (struct reader *)mem;
+}
+
+static void reader_close(struct reader *reader)
+{
+	ftr_sys2(SYS_munmap, reader, sizeof(*reader));
+}
+
+static bool file_open(struct reader *reader)
+{
+	reader->fd = (int)ftr_sys_open_own("/proc/self/maps");
+	reader->pos = reader->len = 0;
+	return reader->fd >= 0;
+}
 
 static int next_char(struct reader *reader)
 {
@@ -110,14 +134,14 @@ static bool is_same_file(const struct ftr_mapping *a, const struct ftr_mapping *
 }
 
 /* @run: consecutive lines of one file.  Stops when that of @address is complete. */
-static bool find(struct reader *reader, uintptr_t address, struct ftr_mapping *run,
-		 struct ftr_mapping *line)
+static bool find(struct reader *reader, uintptr_t address, struct ftr_mapping *run)
 {
+	const struct ftr_mapping *line = &reader->line;
 	uintptr_t below = 0;
 
 	run->low = run->high = run->below = 0;
 	run->inode = 0;
-	while (next_line(reader, line)) {
+	while (next_line(reader, &reader->line)) {
 		if (run->inode != 0 && is_same_file(run, line)) {
 			run->high = line->high;
 			continue;
@@ -131,42 +155,44 @@ static bool find(struct reader *reader, uintptr_t address, struct ftr_mapping *r
 	return run->low <= address && address < run->high;
 }
 
-bool ftr_maps_find(uintptr_t address, struct ftr_mapping *mapping)
+static bool mapping_find(struct reader *reader, uintptr_t address, struct ftr_mapping *mapping)
 {
-	struct reader reader;	/* no initialiser: it would be a call of memset */
-	long line = ftr_sys_map(0, sizeof(*mapping), PROT_READ | PROT_WRITE,
-			     MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
 	bool is_found;
 
-	reader.fd = (int)ftr_sys_open_own("/proc/self/maps");
-	reader.pos = reader.len = 0;
+	if (!file_open(reader))
+		return false;
+	is_found = find(reader, address, mapping);
+	ftr_sys_close_own(reader->fd);
+	return is_found;
+}
+
+bool ftr_maps_find(uintptr_t address, struct ftr_mapping *mapping)
+{
+	struct reader *reader = reader_open();
+	bool is_found;
+
 	mapping->low = mapping->high = 0;
-	is_found = reader.fd >= 0 && !ftr_sys_map_failed(line) &&
-		   find(&reader, address, mapping, (struct ftr_mapping *)line);
-	if (!ftr_sys_map_failed(line))
-		ftr_sys2(SYS_munmap, line, sizeof(*mapping));
-	if (reader.fd >= 0)
-		ftr_sys_close_own(reader.fd);
+	if (reader == NULL)
+		return false;
+	is_found = mapping_find(reader, address, mapping);
+	reader_close(reader);
 	return is_found;
 }
 
 bool ftr_maps_each(void (*fn)(void *arg, uint64_t low, uint64_t high), void *arg)
 {
-	long mem = ftr_sys_map(0, sizeof(struct ftr_mapping), PROT_READ | PROT_WRITE,
-			    MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-	struct ftr_mapping *line = (struct ftr_mapping *)mem;
-	struct reader reader;	/* as in ftr_maps_find */
+	struct reader *reader = reader_open();
+	bool is_open;
 
-	if (ftr_sys_map_failed(mem))
+	if (reader == NULL)
 		return false;
-	reader.fd = (int)ftr_sys_open_own("/proc/self/maps");
-	reader.pos = reader.len = 0;
-	while (reader.fd >= 0 && next_line(&reader, line))
-		fn(arg, line->low, line->high);
-	ftr_sys2(SYS_munmap, mem, sizeof(*line));
-	if (reader.fd >= 0)
-		ftr_sys_close_own(reader.fd);
-	return reader.fd >= 0;
+	is_open = file_open(reader);
+	while (is_open && next_line(reader, &reader->line))
+		fn(arg, reader->line.low, reader->line.high);
+	if (is_open)
+		ftr_sys_close_own(reader->fd);
+	reader_close(reader);
+	return is_open;
 }
 
 static bool is_main_stack(const struct ftr_mapping *mapping)
@@ -210,41 +236,38 @@ static bool query(uintptr_t address, uintptr_t *low)
  * The C library keeps a thread's control block at the upper end of its stack, so this also works
  * while the thread runs on the stack of a coroutine or a handler.
  */
-static bool find_thread_stack(uintptr_t thread, struct ftr_mapping *mapping, uintptr_t *low,
+static bool find_thread_stack(struct reader *reader, uintptr_t thread, uintptr_t *low,
 			      uintptr_t *high)
 {
 	if (!query(thread, low)) {
-		if (!ftr_maps_find(thread, mapping))
+		if (!mapping_find(reader, thread, &reader->found))
 			return false;
-		*low = mapping->low;
+		*low = reader->found.low;
 	}
 	*high = thread;
 	return true;
 }
 
-static bool find_main_stack(uintptr_t top, struct ftr_mapping *mapping, uintptr_t *low,
-			    uintptr_t *high)
+static bool find_main_stack(struct reader *reader, uintptr_t top, uintptr_t *low, uintptr_t *high)
 {
-	if (!ftr_maps_find(top, mapping) || !is_main_stack(mapping))
+	if (!mapping_find(reader, top, &reader->found) || !is_main_stack(&reader->found))
 		return false;
-	*low = mapping->below;
-	*high = mapping->high;
+	*low = reader->found.below;
+	*high = reader->found.high;
 	return true;
 }
 
 void ftr_maps_find_stack(const void *here, uintptr_t main_top, uintptr_t thread, uintptr_t *low,
 			 uintptr_t *high)
 {
-	long mem = ftr_sys_map(0, sizeof(struct ftr_mapping), PROT_READ | PROT_WRITE,
-			    MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-	struct ftr_mapping *mapping = (struct ftr_mapping *)mem;
+	struct reader *reader = reader_open();
 	uintptr_t at = (uintptr_t)here;
 
 	*low = *high = 0;
-	if (ftr_sys_map_failed(mem))
+	if (reader == NULL)
 		return;
-	if (main_top == 0 || !find_main_stack(main_top, mapping, low, high)) {
-		find_thread_stack(thread, mapping, low, high);
+	if (main_top == 0 || !find_main_stack(reader, main_top, low, high)) {
+		find_thread_stack(reader, thread, low, high);
 	} else if (!is_inside(at, *low, *high)) {
 		uintptr_t main_low = *low, main_high = *high;
 
@@ -252,10 +275,10 @@ void ftr_maps_find_stack(const void *here, uintptr_t main_top, uintptr_t thread,
 		 * On some coroutine, unless a thread has forked: the child's main thread is on that
 		 * one's.
 		 */
-		if (!find_thread_stack(thread, mapping, low, high) || !is_inside(at, *low, *high)) {
+		if (!find_thread_stack(reader, thread, low, high) || !is_inside(at, *low, *high)) {
 			*low = main_low;
 			*high = main_high;
 		}
 	}
-	ftr_sys2(SYS_munmap, mapping, sizeof(*mapping));
+	reader_close(reader);
 }

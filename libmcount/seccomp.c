@@ -2,6 +2,7 @@
 /* Trying a seccomp filter out: classic BPF over struct seccomp_data, as the kernel runs it. */
 #include "libmcount/seccomp.h"
 
+#include <fcntl.h>
 #include <linux/audit.h>
 #include <linux/futex.h>
 #include <linux/mman.h>
@@ -47,6 +48,7 @@ static const struct our_call {
 } tracing_calls[] = {
 	{ SYS_close, true, { AN_FD, 0, 0, 0, 0, FTR_OWN_CALL } },
 	{ SYS_connect, true, { AN_FD, AN_ADDRESS, sizeof(struct sockaddr_un) } },
+	{ SYS_fcntl, true, { AN_FD, F_DUPFD_CLOEXEC, 0, 0, 0, FTR_OWN_CALL } },
 	{ SYS_futex, false, { AN_ADDRESS, FUTEX_WAIT_PRIVATE, 1, AN_ADDRESS } },
 	{ SYS_futex, false, { AN_ADDRESS, FUTEX_WAKE_PRIVATE, 1 } },
 	{ SYS_getpid, true, { 0 } },
@@ -83,7 +85,6 @@ static const struct our_call {
 	{ SYS_setsockopt, false, { AN_FD, SOL_SOCKET, SO_SNDTIMEO, AN_ADDRESS,
 				 sizeof(struct timeval) } },
 	{ SYS_socket, true, { AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC } },
-	{ SYS_socket, true, { AF_UNIX, SOCK_DGRAM | SOCK_CLOEXEC } },
 	{ SYS_tgkill, false, { OUR_PID, OUR_TID } },
 };
 

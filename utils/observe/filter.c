@@ -33,7 +33,7 @@ static const struct argument_rule argument_rules[] = {
 static bool id_may_be_own(uint8_t id)
 {
 	return id == FTR_SYSID_OPENAT || id == FTR_SYSID_CLOSE || id == FTR_SYSID_CLOSE_RANGE ||
-	       id == FTR_SYSID_CLONE;
+	       id == FTR_SYSID_CLONE || id == FTR_SYSID_FCNTL;
 }
 
 static void emit(struct ftr_observer_filter *filter, struct sock_filter insn)
@@ -56,6 +56,8 @@ static void emit_return(struct ftr_observer_filter *filter, uint32_t value)
 {
 	emit(filter, (struct sock_filter)BPF_STMT(BPF_RET | BPF_K, value));
 }
+
+#define PASS_OWN_NR 5	/* instructions */
 
 /* The runtime's calls are none of the program's (utils/proto/own_call.h). */
 static void emit_pass_own(struct ftr_observer_filter *filter)
@@ -83,25 +85,22 @@ static void emit_number(struct ftr_observer_filter *filter, unsigned abi,
 {
 	const struct argument_rule *rule = rule_find(number->id);
 	uint32_t trace = SECCOMP_RET_TRACE | ftr_observer_stop_data(abi, number->id);
+	bool is_own = id_may_be_own(number->id);
+	uint8_t pass_nr = is_own ? PASS_OWN_NR : 0;
 
-	if (id_may_be_own(number->id)) {
-		emit_equal(filter, number->nr, 0, 6);
+	emit_equal(filter, number->nr, 0, (uint8_t)(pass_nr + (rule != NULL ? 5 : 1)));
+	if (rule != NULL) {
+		/* The low half: the machine is little-endian, and the kernel looks at no more. */
+		emit_load(filter,
+			  offsetof(struct seccomp_data, args) + rule->arg * sizeof(uint64_t));
+		emit_equal(filter, rule->values[0], 1, 0);
+		emit_equal(filter, rule->values[1], 0, (uint8_t)(pass_nr + 1));
+	}
+	if (is_own)
 		emit_pass_own(filter);
-		emit_return(filter, trace);
-		return;
-	}
-	if (rule == NULL) {
-		emit_equal(filter, number->nr, 0, 1);
-		emit_return(filter, trace);
-		return;
-	}
-	emit_equal(filter, number->nr, 0, 5);
-	/* The low half: the machine is little-endian, and the kernel looks at no more. */
-	emit_load(filter, offsetof(struct seccomp_data, args) + rule->arg * sizeof(uint64_t));
-	emit_equal(filter, rule->values[0], 1, 0);
-	emit_equal(filter, rule->values[1], 0, 1);
 	emit_return(filter, trace);
-	emit_return(filter, SECCOMP_RET_ALLOW);
+	if (rule != NULL)
+		emit_return(filter, SECCOMP_RET_ALLOW);
 }
 
 /* All numbers of the ABIs that share an architecture. */
