@@ -250,8 +250,10 @@ static void test_another_file_of_that_path(void **state)
 	assert_string_equal(id, "aaaaaaaaaaaaaaaa");
 	assert_null(slot_of(sections_of(&modules, "plugin.so"), "putchar"));
 	unlink("plugin.so");
+	ftr_modules_look_again(&modules);
 	assert_string_equal(ftr_modules_add(&modules, "plugin.so", false), "aaaaaaaaaaaaaaaa");
 	compile(more, "-fPIC -shared -Wl,--build-id=0xbbbbbbbbbbbbbbbb", "plugin.so");
+	ftr_modules_look_again(&modules);
 	assert_string_equal(ftr_modules_add(&modules, "plugin.so", false), "bbbbbbbbbbbbbbbb");
 	sections = sections_of(&modules, "plugin.so");
 	assert_non_null(slot_of(sections, "putchar"));

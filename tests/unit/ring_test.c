@@ -5,6 +5,7 @@
 #include <stddef.h>
 #include <stdint.h>
 #include <sys/mman.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include <cmocka.h>
@@ -66,6 +67,41 @@ static void death_skips_holes(void **state)
 	assert_int_equal(f->out[0].time, 20);
 	assert_int_equal(f->out[1].time, 30);
 	assert_int_equal(ring_take(f), 0);
+}
+
+static blkcnt_t pages_of(const struct ftr_ring *ring)
+{
+	struct stat st;
+
+	assert_int_equal(fstat(ring->fd, &st), 0);
+	return st.st_blocks / (4096 / 512);
+}
+
+#define LARGE_BYTES (4 * 4096u)
+
+/* What nobody wrote to gets no memory by being looked at. */
+static void death_leaves_blank_pages(void **state)
+{
+	static const size_t places[] = { 3, 2 * 256 + 7, 3 * 256 };	/* none in page 1 */
+	const struct ring_fixture *f = *state;
+	struct ftr_convert convert = { .depth = FTR_CONVERT_DEPTH_UNKNOWN };
+	struct ftr_record out[2 * RING_SLOTS];
+	struct ftr_ring ring;
+	size_t i;
+
+	for (size_t nr = 0; nr <= 3; nr++) {
+		assert_int_equal(ftr_ring_open(&ring, LARGE_BYTES, NULL), 0);
+		for (i = 0; i < nr; i++)
+			ring.data[places[i]] = (struct ftr_record){
+				i, ftr_record_word(FTR_RECORD_ENTRY, (unsigned)i, RING_FUNC) };
+		ring.data[0] = (struct ftr_record){
+			0, ftr_record_word(FTR_RECORD_ENTRY, 0, RING_FUNC) };
+		ftr_ring_end(&ring);
+		assert_int_equal(ftr_ring_take(&ring, &convert, &f->ticks, out, sizeof(out)) / 16,
+				 1 + nr);
+		assert_int_equal(pages_of(&ring), 1 + 1 + (nr > 1) + (nr > 2));
+		ftr_ring_close(&ring);
+	}
 }
 
 /*
@@ -314,6 +350,7 @@ int main(void)
 		RING_TEST(takes_what_is_committed),
 		RING_TEST(goes_round_and_round),
 		RING_TEST(death_skips_holes),
+		RING_TEST(death_leaves_blank_pages),
 		RING_TEST(waiting_producer_shows_holes),
 		RING_TEST(dead_full_ring_is_taken_whole),
 		RING_TEST(time_never_falls_back),

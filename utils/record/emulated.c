@@ -12,20 +12,25 @@
 
 #include "arch/arch.h"
 
-/* What is asked of an ELF file's head. */
+/* Of an ELF file with its program headers: linkers put them behind it. */
+#define HEAD_BYTES 1024
+
+/* What is asked of it. */
 struct head {
 	unsigned machine;		/* EM_NONE: it is none, or cannot be read */
 	bool has_interp;
 };
 
-static bool has_interp(int fd, const Elf64_Ehdr *ehdr)
+static bool has_interp(int fd, const Elf64_Ehdr *ehdr, const char *text, size_t len)
 {
 	Elf64_Phdr phdr;
 
 	for (unsigned i = 0; i < ehdr->e_phnum; i++) {
-		off_t at = (off_t)(ehdr->e_phoff + (uint64_t)i * ehdr->e_phentsize);
+		uint64_t at = ehdr->e_phoff + (uint64_t)i * ehdr->e_phentsize;
 
-		if (pread(fd, &phdr, sizeof(phdr), at) != sizeof(phdr))
+		if (at < len && sizeof(phdr) <= len - at)
+			memcpy(&phdr, text + at, sizeof(phdr));
+		else if (pread(fd, &phdr, sizeof(phdr), (off_t)at) != sizeof(phdr))
 			break;
 		if (phdr.p_type == PT_INTERP)
 			return true;
@@ -37,17 +42,20 @@ static struct head head_of(const char *path)
 {
 	int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
 	struct head head = { .machine = EM_NONE };
-	Elf64_Ehdr ehdr;
+	char text[HEAD_BYTES];
+	Elf64_Ehdr ehdr = { 0 };
 	ssize_t len;
 
 	if (fd < 0)
 		return head;
-	len = pread(fd, &ehdr, sizeof(ehdr), 0);
+	len = pread(fd, text, sizeof(text), 0);
+	if (len > 0)
+		memcpy(&ehdr, text, (size_t)len < sizeof(ehdr) ? (size_t)len : sizeof(ehdr));
 	if (len >= (ssize_t)(offsetof(Elf64_Ehdr, e_machine) + sizeof(ehdr.e_machine)) &&
 	    memcmp(ehdr.e_ident, ELFMAG, SELFMAG) == 0)
 		head.machine = ehdr.e_machine;
-	if (len == sizeof(ehdr) && ehdr.e_ident[EI_CLASS] == ELFCLASS64)
-		head.has_interp = has_interp(fd, &ehdr);
+	if (len >= (ssize_t)sizeof(ehdr) && ehdr.e_ident[EI_CLASS] == ELFCLASS64)
+		head.has_interp = has_interp(fd, &ehdr, text, (size_t)len);
 	close(fd);
 	return head;
 }

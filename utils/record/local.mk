@@ -82,6 +82,7 @@ libftr_a_SOURCES += \
 	utils/record/recorder_answer.c \
 	utils/record/recorder_control.c \
 	utils/record/recorder_attach.c \
+	utils/record/recorder_exec.c \
 	utils/record/recorder_info.c \
 	utils/record/recorder_nursery.c \
 	utils/record/recorder_open.c \

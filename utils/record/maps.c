@@ -3,13 +3,13 @@
 #include "utils/record/maps.h"
 
 #include <errno.h>
-#include <inttypes.h>
 #include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
+#include "utils/base/text.h"
 #include "utils/record/emulated.h"
 
 #define DELETED " (deleted)"
@@ -24,17 +24,23 @@ struct line {
 /* "START-END PROT OFFSET DEV INODE   PATH"; the path may hold blanks. */
 static bool line_parse(struct line *line, const char *s, size_t len)
 {
-	char head[128];
-	int path_at = 0;
-	size_t head_len = len < sizeof(head) - 1 ? len : sizeof(head) - 1;
+	struct ftr_slice rest = ftr_slice_make(s, len), end, start, prot, skipped;
 
-	memcpy(head, s, head_len);
-	head[head_len] = '\0';
-	if (sscanf(head, "%" SCNx64 "-%" SCNx64 " %4s %*s %*s %*s %n", &line->start, &line->end,
-		   line->prot, &path_at) < 3 || path_at == 0)
+	if (!ftr_slice_split(&rest, ' ', &end) || !ftr_slice_split(&end, '-', &start) ||
+	    !ftr_slice_split(&rest, ' ', &prot) || prot.len >= sizeof(line->prot))
 		return false;
-	line->path = s + path_at;
-	line->path_len = len - (size_t)path_at;
+	for (int i = 0; i < 3; i++) {
+		if (!ftr_slice_split(&rest, ' ', &skipped))
+			return false;
+	}
+	if (ftr_parse_u64(start, 16, &line->start) < 0 || ftr_parse_u64(end, 16, &line->end) < 0)
+		return false;
+	memset(line->prot, 0, sizeof(line->prot));
+	memcpy(line->prot, prot.s, prot.len);
+	while (rest.len > 0 && *rest.s == ' ')
+		rest = ftr_slice_make(rest.s + 1, rest.len - 1);
+	line->path = rest.s;
+	line->path_len = rest.len;
 	return line->start < line->end;
 }
 
@@ -188,7 +194,8 @@ int ftr_maps_load(struct ftr_maps *maps, int32_t pid, struct ftr_err *err)
 		len += n;
 	} while (n > 0);
 	ret = all_parse(maps, text, len);
-	if (ret == 0 && ftr_process_is_emulated(pid))
+	maps->is_emulated = ret == 0 && ftr_process_is_emulated(pid);
+	if (maps->is_emulated)
 		mark_emulated(maps, pid);
 	if (ret == 0)
 		drop_data_files(maps);

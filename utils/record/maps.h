@@ -22,6 +22,7 @@ struct ftr_maps_range {
 
 struct ftr_maps {
 	FTR_VEC(struct ftr_maps_range) ranges;	/* in order of address */
+	bool is_emulated;		/* the process is (utils/record/emulated.h) */
 };
 
 /*

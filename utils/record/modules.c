@@ -29,16 +29,25 @@ static bool is_file(const struct ftr_module_file *file, const struct stat *st)
 /* The newest of that path; one that is gone stays what it was. */
 static struct ftr_module_file *file_find(const struct ftr_modules *modules, const char *path)
 {
+	struct ftr_module_file *file = NULL;
 	struct stat st;
 	size_t i;
 
-	for (i = modules->files.nr; i-- > 0;) {
-		struct ftr_module_file *file = modules->files.v[i];
-
-		if (strcmp(file->path, path) == 0)
-			return stat(path, &st) < 0 || is_file(file, &st) ? file : NULL;
+	for (i = modules->files.nr; i-- > 0 && file == NULL;) {
+		if (strcmp(modules->files.v[i]->path, path) == 0)
+			file = modules->files.v[i];
 	}
-	return NULL;
+	if (file == NULL || file->turn == modules->turn)
+		return file;
+	if (stat(path, &st) == 0 && !is_file(file, &st))
+		return NULL;
+	file->turn = modules->turn;
+	return file;
+}
+
+void ftr_modules_look_again(struct ftr_modules *modules)
+{
+	modules->turn++;
 }
 
 static void file_free(struct ftr_module_file *file)
@@ -63,6 +72,7 @@ static struct ftr_module_file *file_add(struct ftr_modules *modules, const char 
 		return NULL;
 	for (i = 0; i < FTR_MODULE_ROLES; i++)
 		file->sections[i].fd = -1;
+	file->turn = modules->turn;
 	file->path = strdup(path);
 	if (file->path == NULL || ftr_vec_push(&modules->files, file) < 0) {
 		file_free(file);

@@ -39,6 +39,7 @@ struct ftr_module_file {
 	bool is_stored;			/* and have been given to a helper */
 	uint32_t loaded_hooks;		/* as an image: of its libraries, what matters to it */
 	uint64_t device, inode;		/* which file the path led to; 0, 0 = none */
+	uint32_t turn;			/* when the path was last seen to lead there */
 	struct timespec changed;
 	struct ftr_module_sections sections[FTR_MODULE_ROLES];	/* by is_image */
 };
@@ -51,6 +52,7 @@ struct ftr_modules {
 	const struct ftr_record_choice *choice;	/* (borrowed, nullable) */
 	const struct ftr_patch_values *patch_values; /* (borrowed, nullable) as they are now */
 	uint32_t generation;		/* of what the sections say; 0 = from the start */
+	uint32_t turn;			/* a message that is answered: paths lead to one file */
 	struct ftr_section_tracing tracing;
 	bool is_in_use;			/* an image was answered: a switch is a new generation */
 	struct ftr_strbuf notes;	/* lines of makers for people who want to know more */
@@ -63,6 +65,9 @@ struct ftr_modules {
  * -ENOMEM.
  */
 int ftr_modules_switch(struct ftr_modules *modules, const char *probe, uint32_t value);
+
+/* From here on paths may lead to other files than before. */
+void ftr_modules_look_again(struct ftr_modules *modules);
 
 /* What they are made of (choice) has changed, for images that run and those to come. */
 void ftr_modules_renew(struct ftr_modules *modules);

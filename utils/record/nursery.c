@@ -84,13 +84,6 @@ int ftr_record_nursery_new(struct ftr_record_nurseries *nurseries, int32_t pid,
 	return 0;
 }
 
-void ftr_record_nursery_sent(struct ftr_record_nursery *nursery)
-{
-	if (nursery->fd >= 0)
-		close(nursery->fd);
-	nursery->fd = -1;
-}
-
 void ftr_record_nurseries_fini(struct ftr_record_nurseries *nurseries)
 {
 	size_t i;
@@ -178,9 +171,10 @@ void ftr_record_nursery_ring(const struct ftr_record_claim *claim, struct ftr_ri
 			     uint64_t *id)
 {
 	struct ftr_record_nursery *nursery = claim->nursery;
+	struct ftr_ring_header *header = ftr_nursery_ring(nursery->shared, claim->place);
 
-	ftr_ring_open_place(ring, ftr_nursery_ring(nursery->shared, claim->place),
-			    nursery->ring_bytes);
+	ftr_ring_open_place(ring, header, nursery->ring_bytes, nursery->fd,
+			    (uint64_t)((char *)header - (char *)nursery->shared));
 	ring->nursery = nursery;
 	ring->place = claim->place;
 	*id = nursery->first_id + claim->place;

@@ -18,7 +18,7 @@
 
 struct ftr_record_nursery {
 	struct ftr_nursery *shared;	/* (owned mapping) */
-	int fd;				/* (owned) of the memfd, until it was handed over; -1 */
+	int fd;				/* (owned) of the memfd */
 	int32_t pid;			/* who asked for it, in our namespace */
 	uint32_t ring_bytes;
 	uint64_t first_id;
@@ -48,8 +48,6 @@ struct ftr_record_claims {
 int  ftr_record_nursery_new(struct ftr_record_nurseries *nurseries, int32_t pid,
 			    uint32_t ring_bytes, struct ftr_record_nursery **out,
 			    struct ftr_err *err);
-/* Its process has it: it is not handed over again. */
-void ftr_record_nursery_sent(struct ftr_record_nursery *nursery);
 void ftr_record_nurseries_fini(struct ftr_record_nurseries *nurseries);
 
 /* Add the claims that are new to @claims, oldest first.  0 or -ENOMEM: they stay new. */

@@ -302,6 +302,7 @@ static void events_handle(struct ftr_recorder *recorder)
 	int nr = epoll_wait(recorder->epoll_fd, events, EVENTS_MAX, 0);
 	int i;
 
+	ftr_modules_look_again(&recorder->modules);
 	/* Whatever a process asked for before it died comes first. */
 	requests_answer(recorder);
 	for (i = 0; i < nr; i++) {
@@ -513,6 +514,7 @@ void ftr_recorder_close(struct ftr_recorder *recorder)
 	ftr_arena_fini(&recorder->arena);
 	free(recorder->running);
 	ftr_recorder_warn_fini(recorder);
+	ftr_vec_fini(&recorder->execs);
 	if (recorder->signal_fd >= 0)
 		close(recorder->signal_fd);
 	if (recorder->epoll_fd >= 0)

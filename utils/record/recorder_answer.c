@@ -78,38 +78,35 @@ static void check_line(struct ftr_recorder *recorder, int ret)
 }
 
 /* What an emulator was given: what the program takes itself for, or it comes first in memory. */
-static bool emulated_path(const struct ftr_channel_request *request, char path[PATH_MAX])
+static bool emulated_path(const struct ftr_channel_request *request, const struct ftr_maps *maps,
+			  char path[PATH_MAX])
 {
 	const char *found = NULL;
-	struct ftr_maps maps;
-	bool is_found;
 	size_t i;
 
-	if (!ftr_process_is_emulated(request->pid) ||
-	    ftr_maps_load(&maps, request->pid, NULL) < 0)
+	if (!maps->is_emulated)
 		return false;
-	if (maps.ranges.nr > 0 && maps.ranges.v[0].path[0] == '/')
-		found = maps.ranges.v[0].path;
-	for (i = 0; i < maps.ranges.nr; i++) {
-		if (strcmp(maps.ranges.v[i].path, request->path) == 0)
-			found = maps.ranges.v[i].path;
+	if (maps->ranges.nr > 0 && maps->ranges.v[0].path[0] == '/')
+		found = maps->ranges.v[0].path;
+	for (i = 0; i < maps->ranges.nr; i++) {
+		if (strcmp(maps->ranges.v[i].path, request->path) == 0)
+			found = maps->ranges.v[i].path;
 	}
-	is_found = found != NULL;
-	if (is_found)
+	if (found != NULL)
 		snprintf(path, PATH_MAX, "%s", found);
-	ftr_maps_fini(&maps);
-	return is_found;
+	return found != NULL;
 }
 
 /* The file that the process runs, as the recorder sees it; else as the process names it. */
-static void image_path(const struct ftr_channel_request *request, char path[PATH_MAX])
+static void image_path(const struct ftr_channel_request *request, const struct ftr_maps *maps,
+		       char path[PATH_MAX])
 {
 	static const char deleted[] = " (deleted)";
 	char link[64];
 	ssize_t len;
 
 	snprintf(link, sizeof(link), "/proc/%d/exe", request->pid);
-	if (emulated_path(request, path))
+	if (emulated_path(request, maps, path))
 		return;
 	len = readlink(link, path, PATH_MAX - 1);
 	if (len < 0) {
@@ -120,6 +117,17 @@ static void image_path(const struct ftr_channel_request *request, char path[PATH
 	len -= (ssize_t)strlen(deleted);
 	if (len > 0 && strcmp(path + len, deleted) == 0)
 		path[len] = '\0';
+}
+
+/* The same of one whose maps are not at hand. */
+static void current_image_path(const struct ftr_channel_request *request, char path[PATH_MAX])
+{
+	struct ftr_maps maps = { 0 };
+
+	if (ftr_process_is_emulated(request->pid))
+		(void)ftr_maps_load(&maps, request->pid, NULL);
+	image_path(request, &maps, path);
+	ftr_maps_fini(&maps);
 }
 
 /* sid-*.map, and the symbols of what is new in it. */
@@ -212,13 +220,13 @@ static void answer_session(struct ftr_recorder *recorder, struct ftr_recorder_re
 				      request->pid, err.text);
 		return;
 	}
-	if (ftr_process_is_emulated(request->pid))
+	if (reply->maps.is_emulated)
 		ftr_maps_rebase(&reply->maps, request->message.base);
 	process->own_pid = request->message.pid;
 	process->codes = process->code_nr = process->code_done_nr = 0;
 	process->patch_change_nr = recorder->patch.change_nr;
 	sid_make(process->sid);
-	image_path(request, reply->path);
+	image_path(request, &reply->maps, reply->path);
 	if (strncmp(reply->path, MEMORY_PATH, strlen(MEMORY_PATH)) == 0)
 		ftr_recorder_warn(recorder, request->pid, "runs a program from memory (memfd): "
 				  "its functions are shown as addresses");
@@ -484,7 +492,7 @@ static void answer_module(struct ftr_recorder *recorder, struct ftr_recorder_rep
 	const struct ftr_process *process = ftr_process_find(&recorder->processes, request->pid);
 
 	if (request->path[0] == '\0') {
-		image_path(request, reply->path);
+		current_image_path(request, reply->path);
 		ftr_recorder_reply_fd(reply, image_sections(recorder, reply->path));
 		return;
 	}
@@ -544,7 +552,7 @@ static const struct answer {
 	[FTR_CHANNEL_LEAVE] = { .answer = answer_leave },
 	[FTR_CHANNEL_NAME] = { .answer = answer_name },
 	[FTR_CHANNEL_CODE] = { .answer = ftr_recorder_answer_code },
-	[FTR_CHANNEL_NURSERY] = { ftr_recorder_answer_nursery, ftr_recorder_nursery_answered },
+	[FTR_CHANNEL_NURSERY] = { .answer = ftr_recorder_answer_nursery },
 };
 
 static const struct answer *answer_of(const struct ftr_recorder *recorder)
@@ -559,6 +567,7 @@ void ftr_recorder_answer(struct ftr_recorder *recorder, struct ftr_recorder_repl
 	const struct answer *answer = answer_of(recorder);
 
 	ftr_recorder_claims_take(recorder);
+	ftr_modules_look_again(&recorder->modules);
 	memset(reply, 0, sizeof(*reply));
 	atomic_fetch_add(&recorder->control.map->answered, 1);
 	if (!is_ours(recorder)) {

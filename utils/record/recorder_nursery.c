@@ -67,15 +67,6 @@ void ftr_recorder_answer_nursery(struct ftr_recorder *recorder, struct ftr_recor
 	ftr_recorder_reply_fd(reply, nursery->fd);
 }
 
-void ftr_recorder_nursery_answered(struct ftr_recorder *recorder, struct ftr_recorder_reply *reply,
-				   bool is_sent)
-{
-	struct ftr_record_nurseries *nurseries = &recorder->nurseries;
-
-	if (reply->fd_nr != 0)
-		ftr_record_nursery_sent(nurseries->all.v[nurseries->all.nr - 1]);
-}
-
 /* As if it had sent a message, which it would have waited for. */
 static void claim_take(struct ftr_recorder *recorder, const struct ftr_record_claim *claim)
 {

@@ -29,6 +29,14 @@
 #include "utils/record/tick.h"
 #include "utils/record/told.h"
 
+/* A file that was found to be traced when it is run. */
+struct ftr_exec_known {
+	uint64_t device, inode, size_bytes;
+	struct timespec changed;	/* st_ctim */
+	uid_t uid;			/* of who runs it */
+	uint32_t machine;		/* FTR_CHANNEL_HOST or FTR_CHANNEL_BESIDE */
+};
+
 struct ftr_recorder {
 	const struct ftr_recorder_options *options;
 	struct ftr_recorder_result *result;
@@ -53,6 +61,7 @@ struct ftr_recorder {
 	struct ftr_collectors collectors;
 	struct ftr_record_nurseries nurseries;
 
+	FTR_VEC(struct ftr_exec_known) execs;
 	FTR_VEC(char *) warned;			/* (owned) texts of warnings */
 	char events_text[FTR_EVENTS_TEXT_BYTES];	/* of the collector of perf events */
 	struct ftr_info info;
@@ -176,8 +185,6 @@ int ftr_recorder_task(struct ftr_recorder *recorder, struct ftr_task_start *star
 
 /* The message NURSERY; and children that have claimed rings since the last time are tasks now. */
 void ftr_recorder_answer_nursery(struct ftr_recorder *recorder, struct ftr_recorder_reply *reply);
-void ftr_recorder_nursery_answered(struct ftr_recorder *recorder, struct ftr_recorder_reply *reply,
-				   bool is_sent);
 void ftr_recorder_claims_take(struct ftr_recorder *recorder);
 
 /* Warn once a text of what the recording of @pid lacks, and put it into the trace each time. */

@@ -1,19 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 /* Warnings about what a recording does not hold: on the terminal, and in the trace. */
-#include <errno.h>
 #include <inttypes.h>
-#include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "utils/base/strbuf.h"
-#include "utils/record/emulated.h"
 #include "utils/record/recorder_state.h"
-
-#define SHELL "/bin/sh"		/* what execvp has run what is no program */
-#define SELF "/proc/self/"
-#define PATH_DEFAULT "/bin:/usr/bin"
 
 static bool is_repeated(const struct ftr_recorder *recorder, const char *text)
 {
@@ -92,90 +85,6 @@ void ftr_recorder_warn_fini(struct ftr_recorder *recorder)
 	for (i = 0; i < recorder->warned.nr; i++)
 		free(recorder->warned.v[i]);
 	ftr_vec_fini(&recorder->warned);
-}
-
-/* @name as process @pid would find it, seen from here. */
-static void path_inside(char path[PATH_MAX], int32_t pid, const char *name, size_t len,
-			const char *rest)
-{
-	const char *base = name[0] == '/' ? "root" : "cwd";
-
-	if (strncmp(name, SELF, strlen(SELF)) == 0)
-		snprintf(path, PATH_MAX, "/proc/%d/%.*s%s", pid, (int)(len - strlen(SELF)),
-			 name + strlen(SELF), rest);
-	else
-		snprintf(path, PATH_MAX, "/proc/%d/%s/%.*s%s%s", pid, base, (int)len, name,
-			 rest[0] != '\0' ? "/" : "", rest);
-}
-
-/* Can @path, called @name, be traced?  Then the reply says for which machine it is. */
-static int check(const struct ftr_recorder *recorder, const char *path, const char *name,
-		 struct ftr_recorder_reply *reply, struct ftr_err *err)
-{
-	struct ftr_program program;
-	int ret = ftr_program_check(&program, path, name, recorder->request.uid, err);
-
-	if (ret == 0)
-		ret = ftr_program_check_preload(&program, name, recorder->options->preload, err);
-	if (ret == 0)
-		reply->base |= ftr_program_is_beside(&program) ? FTR_CHANNEL_BESIDE :
-								 FTR_CHANNEL_HOST;
-	ftr_program_fini(&program);
-	return ret;
-}
-
-/* Checks the first file of that name along @dirs; 0 when it can be traced, or there is none. */
-static int check_search(const struct ftr_recorder *recorder, const char *name, const char *dirs,
-			struct ftr_recorder_reply *reply, struct ftr_err *err)
-{
-	char path[PATH_MAX];
-
-	for (;;) {
-		size_t len = strcspn(dirs, ":");
-		int ret;
-
-		path_inside(path, recorder->request.pid, len > 0 ? dirs : ".", len > 0 ? len : 1,
-			    name);
-		ret = check(recorder, path, name, reply, err);
-		if (ret != -ENOENT && ret != -EACCES)
-			return ret;
-		if (dirs[len] == '\0')
-			return 0;
-		dirs += len + 1;
-	}
-}
-
-void ftr_recorder_answer_exec(struct ftr_recorder *recorder, struct ftr_recorder_reply *reply)
-{
-	struct ftr_channel_request *request = &recorder->request;
-	const char *name = request->path;
-	size_t len = strlen(name);
-	const char *dirs = len < request->message.path_bytes ? name + len + 1 : PATH_DEFAULT;
-	struct ftr_err err = { 0 };
-	char path[PATH_MAX];
-	int ret;
-
-	reply->base = FTR_CHANNEL_LOADS;
-	if (strcmp(name, SELF "exe") == 0 && ftr_process_is_emulated(request->pid))
-		return;			/* itself again, which the emulator sees to */
-	if (strchr(name, '/') == NULL) {
-		ret = check_search(recorder, name, dirs, reply, &err);
-	} else {
-		path_inside(path, request->pid, name, len, "");
-		ret = check(recorder, path, name, reply, &err);
-	}
-	if (ret == -ENOEXEC) {		/* if anything runs it, a shell does, as a script */
-		path_inside(path, request->pid, SHELL, strlen(SHELL), "");
-		ret = check(recorder, path, SHELL, reply, &err);
-	}
-	if (ret != 0)
-		reply->base &= ~(uint64_t)FTR_CHANNEL_LOADS;
-	if (ret == -ENOTSUP) { /* else exec fails */
-		char text[sizeof(err.text) + 32];
-
-		snprintf(text, sizeof(text), "runs untraced: %s", err.text);
-		ftr_recorder_warn(recorder, request->pid, text);
-	}
 }
 
 /* A traced process may send anything: control characters do not reach the terminal. */

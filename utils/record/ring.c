@@ -3,8 +3,10 @@
 #include "utils/record/ring.h"
 
 #include <assert.h>
+#include <errno.h>
 #include <string.h>
 #include <sys/types.h>
+#include <unistd.h>
 
 #include "utils/base/bits.h"
 #include "utils/trace/event_kind.h"
@@ -13,6 +15,7 @@
 #define unlikely(x) __builtin_expect(!!(x), 0)
 
 #define UNIT_BYTES ((uint64_t)sizeof(struct ftr_record))
+#define PAGE_BYTES 4096u
 #define HOLES_MAX 1024u			/* signals leave no more empty units than this in a row */
 #define FUTURE_TICKS_MAX FTR_BIT64(33)	/* a record's tick farther ahead is no tick */
 
@@ -145,16 +148,39 @@ static bool is_hole(const struct ftr_ring *ring)
 	       __atomic_load_n(&slot_at(ring, ring->tail)->word, __ATOMIC_ACQUIRE) == 0;
 }
 
+/*
+ * How many bytes at @pos, the first of a page, nobody has ever written to: there is no memory for
+ * them yet, which a look at them would make.
+ */
+static uint64_t blank_bytes(const struct ftr_ring *ring, uint64_t pos)
+{
+	uint64_t offset = pos & (ring->size_bytes - 1), blank = ring->size_bytes - offset;
+	off_t at = (off_t)(ring->memory_at + offset);
+	off_t data = lseek(ring->memory_fd, at, SEEK_DATA);
+
+	if (data < 0)
+		return errno == ENXIO ? blank : 0;
+	return (uint64_t)(data - at) < blank ? (uint64_t)(data - at) : blank;
+}
+
+static bool is_page_start(const struct ftr_ring *ring, uint64_t pos)
+{
+	return (ring->memory_at + (pos & (ring->size_bytes - 1))) % PAGE_BYTES == 0;
+}
+
 /* The next committed slot at or after the tail; false when there is none. */
 static bool holes_skip(struct ftr_ring *ring)
 {
-	uint64_t end = ring->tail + HOLES_MAX * UNIT_BYTES;
-	uint64_t pos;
+	bool may_be_blank = ring->scan_end != FTR_RING_LIVE && ring->memory_at != 0;
+	uint64_t end = ring->tail + HOLES_MAX * UNIT_BYTES, pos;
 
 	if (end > ring->scan_end)
 		end = ring->scan_end;
 	for (pos = ring->tail; pos < end; pos += UNIT_BYTES) {
-		if (__atomic_load_n(&slot_at(ring, pos)->word, __ATOMIC_ACQUIRE) != 0) {
+		if (may_be_blank && is_page_start(ring, pos))
+			pos += blank_bytes(ring, pos);
+		if (pos < end &&
+		    __atomic_load_n(&slot_at(ring, pos)->word, __ATOMIC_ACQUIRE) != 0) {
 			ring->tail = pos;
 			return true;
 		}

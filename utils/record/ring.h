@@ -56,6 +56,8 @@ struct ftr_ring {
 	uint64_t dump_seen;		/* where the producer last asked for a dump */
 	uint64_t scan_end;		/* no record lies at or after this, or FTR_RING_LIVE */
 	int fd;				/* (owned) of the memfd; handed to the tracee */
+	int memory_fd;			/* (borrowed) of the memfd that it lies in, its data */
+	uint64_t memory_at;		/* from this byte on; 0 = there is none */
 	/* (borrowed, nullable) the mapping is that one's, and there is no memfd of its own */
 	struct ftr_record_nursery *nursery;
 	unsigned place;			/* in it */

@@ -31,6 +31,8 @@ int ftr_ring_open(struct ftr_ring *ring, uint32_t bytes, struct ftr_err *err)
 	ring->header->magic = FTR_RING_MAGIC;
 	ring->header->size_bytes = bytes;
 	ring->data = (struct ftr_record *)((char *)mem + FTR_RING_DATA_OFFSET);
+	ring->memory_fd = ring->fd;
+	ring->memory_at = FTR_RING_DATA_OFFSET;
 	return 0;
 failed:
 	ftr_err_set(err, errno, "ring of %u bytes: %s%s", bytes, strerror(errno),
@@ -39,7 +41,8 @@ failed:
 	return -err->code;
 }
 
-void ftr_ring_open_place(struct ftr_ring *ring, struct ftr_ring_header *header, uint32_t bytes)
+void ftr_ring_open_place(struct ftr_ring *ring, struct ftr_ring_header *header, uint32_t bytes,
+			 int memory_fd, uint64_t at)
 {
 	*ring = (struct ftr_ring){
 		.header = header,
@@ -47,6 +50,8 @@ void ftr_ring_open_place(struct ftr_ring *ring, struct ftr_ring_header *header, 
 		.size_bytes = bytes,
 		.scan_end = FTR_RING_LIVE,
 		.fd = -1,
+		.memory_fd = memory_fd,
+		.memory_at = at + FTR_NURSERY_DATA_OFFSET,
 	};
 }
 

@@ -12,8 +12,9 @@ struct ftr_err;
 
 /* Make a ring of @bytes (a power of two), sealed so that the tracee cannot shrink it under us. */
 int  ftr_ring_open(struct ftr_ring *ring, uint32_t bytes, struct ftr_err *err);
-/* One in a place of a nursery, see nursery.h. */
-void ftr_ring_open_place(struct ftr_ring *ring, struct ftr_ring_header *header, uint32_t bytes);
+/* One in a place of a nursery, see nursery.h: at byte @at of the memfd. */
+void ftr_ring_open_place(struct ftr_ring *ring, struct ftr_ring_header *header, uint32_t bytes,
+			 int memory_fd, uint64_t at);
 void ftr_ring_close(struct ftr_ring *ring);
 
 /*
