@@ -44,6 +44,15 @@ CHOICES = [
     ("--trace=off -T slow@trace_on", f"{SLOW} {AGAIN}"),
     ("--disable -F again@trace_on", AGAIN),
     ("-T slow@finish -T again@trace_on", f"main(run(top({MID})))"),
+    # What a rule does at a call that is left out.
+    ("-t 10ms -T mid@trace_off", "main(run(top))"),
+    ("-t 10ms --trace=off -T mid@trace_on", "slow(usleep)"),
+    ("-C usleep -T mid@trace_off -T slow@trace_on", "main(run(top(slow(usleep))))"),
+    ("-t 10ms -T leaf@sample=2,trace", "main(run(top(mid(leaf) slow(usleep mid(leaf))) again(again(leaf))))"),
+    # It leads to no call, and keeps none around it, which is left out itself.
+    ("-C usleep -D 2", ""),
+    ("-t 10ms -T leaf@trace -D 4", "main(run(top(slow) again(leaf)))"),
+    ("-t 1h -T usleep@time=1ms -H usleep", ""),
     ("-F s*w --match=glob", SLOW),
     ("-F usleep@plt", "usleep"),
     ("-F usleep@libc", "usleep"),
@@ -202,15 +211,20 @@ class FiltersTest(harness.Test):
         random = Random(12)
         names = ["main", "run", "top", "mid", "slow", "again", "leaf", "usleep"]
         conditions = [[]] * 6 + [["if:arg1>1"], ["if:retval==2"], ["if:arg1==1||retval>3"]]
-        actions = ["depth=1", "depth=2", "trace_on", "trace_off", "notrace", "filter", "hide"]
+        actions = ["depth=1", "depth=2", "trace_on", "trace_off", "notrace", "filter", "hide", "sample=2", "trace",
+                   "time=10ms", "size=60"]
         self.recorded("fentry", "-A", ".@arg1", "-R", ".@retval")
         os.rename("made", "all")
         for _ in range(harness.times(60, short=15)):
             options = []
             for _ in range(random.randint(1, 4)):
-                name, kind = random.choice(names), random.choice("FFNNHTTTD")
+                name, kind = random.choice(names), random.choice("FFNNHTTTTDtCZ")
                 if kind == "D":
                     options.append(f"-D{random.randint(1, 5)}")
+                elif kind == "t":
+                    options.append("-t10ms")
+                elif kind == "Z":
+                    options.append(f"-Z{random.choice([30, 60, 100])}")
                 else:
                     words = [random.choice(actions)] if kind == "T" else []
                     words += random.choice(conditions)
@@ -340,15 +354,16 @@ class FiltersTest(harness.Test):
         """The same of any program, with rules that count and clear, and patterns."""
         random = Random(48)
         actions = ["depth=1", "depth=3", "trace_on", "trace_off", "notrace", "filter", "hide", "sample=2", "sample=3",
-                   "clear", "clear=filter+notrace", "rate=1000000000/s", "backtrace"]
+                   "clear", "clear=filter+notrace", "rate=1000000000/s", "backtrace", "trace", "caller", "time=1h", "size=40"]
         for nr in range(harness.times(12, short=3)):
             names = self.random_program(random, f"made{nr}") + ["^f[0-3]$", "^f", ".@plt", "[mb]"]
             self.recorded(f"made{nr}")
             os.rename("made", "all")
             for _ in range(8):
                 options = [f"-D{random.randint(1, 6)}"] if random.random() < 0.3 else []
+                options += random.choice([["-t1h"], ["-Z50"], [], [], [], []])
                 for _ in range(random.randint(1, 4)):
-                    kind = random.choice("FFNHTTT")
+                    kind = random.choice("FFNHTTTTC")
                     rule = random.choice(names)
                     if kind == "T":
                         rule += ("," if "@" in rule else "@") + random.choice(actions)

@@ -378,48 +378,13 @@ static bool is_small(int call)
 {
 	unsigned size = sizes[calls[call].func];
 
-	return size > 0 && size < in_force(call, true);
+	return has_say(call) && size > 0 && size < in_force(call, true);
 }
 
-/* Children come after their parents. */
-static void model_keep(void)
+/* What is known at ENTRYs, uftrace's way: counters that each ENTRY saves and each EXIT restores. */
+static void model_begin(void)
 {
-	for (int i = call_nr - 1; i >= 0; i--) {
-		struct call *call = &calls[i];
-		const struct wish *wish = &wishes[call->func];
-		uint64_t least = in_force(i, false);
-
-		call->is_kept |= (has_say(i) && wish->trace) ||
-				 ((!has_caller || (has_say(i) && wish->caller)) &&
-				  call->end - call->begin >= least);
-		if (is_small(i)) {
-			/* What is small keeps others no more than it is kept. */
-			bool has_kept = false;
-
-			for (int k = i + 1; k < call_nr; k++)
-				has_kept |= calls[k].parent == i && calls[k].is_kept;
-			call->is_kept = has_kept;
-		}
-		if (call->is_kept && call->parent >= 0)
-			calls[call->parent].is_kept = true;
-	}
-	for (int i = 0; i < call_nr; i++) {
-		int parent = calls[i].parent;
-
-		if (is_small(i))
-			calls[i].is_kept = false;
-		while (parent >= 0 && is_small(parent))
-			parent = calls[parent].parent;
-		if (calls[i].is_kept && parent >= 0)
-			calls[parent].child_ns += calls[i].end - calls[i].begin;
-	}
-}
-
-/* uftrace's way: counters that each ENTRY saves and each EXIT restores. */
-static void model_show(void)
-{
-	unsigned left[2], in[2] = { 0, 0 }, out[2] = { 0, 0 }, shown[2] = { 0, 0 };
-	unsigned saved[CALLS];
+	unsigned left[2], in[2] = { 0, 0 }, out[2] = { 0, 0 }, saved[CALLS];
 	bool is_on = !starts_off, was_in[CALLS] = { false }, was_out[CALLS] = { false };
 
 	left[0] = left[1] = depth_max > 0 ? depth_max : 1000;
@@ -429,10 +394,7 @@ static void model_show(void)
 		unsigned t = call->task;
 		int at = moments[i].call;
 
-		if (!call->is_kept)
-			continue;
 		if (moments[i].is_exit) {
-			shown[t] -= call->is_shown;
 			in[t] -= was_in[at];
 			out[t] -= was_out[at];
 			left[t] = saved[at];
@@ -457,11 +419,43 @@ static void model_show(void)
 			left[t] = (unsigned)wish->depth;
 		if (wish->on || wish->off)
 			is_on = wish->on;
-		if (wish->hide || !is_on || left[t] == 0)
+		if (wish->hide || !is_on || left[t] == 0 || is_small(at))
 			continue;
 		left[t]--;
 		call->is_shown = true;
-		call->depth = shown[t]++;
+	}
+}
+
+/* What is known at EXITs.  Children come after their parents. */
+static void model_end(void)
+{
+	bool stays[CALLS];
+
+	for (int i = call_nr - 1; i >= 0; i--) {
+		struct call *call = &calls[i];
+		const struct wish *wish = &wishes[call->func];
+		bool leads = !has_caller || (has_say(i) && wish->caller);
+
+		stays[i] = leads && call->end - call->begin >= in_force(i, false);
+		call->is_kept |= call->is_shown && (stays[i] || (has_say(i) && wish->trace));
+		if (call->is_kept && call->parent >= 0)
+			calls[call->parent].is_kept = true;
+	}
+	for (int i = 0; i < call_nr; i++) {
+		int parent = calls[i].parent;
+
+		/* What is left out for other reasons is still somebody's callee. */
+		stays[i] = (calls[i].is_kept || (!calls[i].is_shown && stays[i])) &&
+			   (parent < 0 || stays[parent]);
+		calls[i].is_shown &= calls[i].is_kept;
+		while (parent >= 0 && is_small(parent))
+			parent = calls[parent].parent;
+		if (stays[i] && parent >= 0 && !is_small(i))
+			calls[parent].child_ns += calls[i].end - calls[i].begin;
+	}
+	for (int i = 0; i < call_nr; i++) {
+		for (int k = calls[i].parent; k >= 0; k = calls[k].parent)
+			calls[i].depth += calls[k].is_shown;
 	}
 }
 
@@ -509,8 +503,8 @@ static void one_random_case(void)
 	random_calls();
 	random_rules(&given);
 	put_moments(false, &words);
-	model_keep();
-	model_show();
+	model_begin();
+	model_end();
 	put_moments(true, &want);
 	options.depth_max = depth_max;
 	options.threshold_ns = threshold;

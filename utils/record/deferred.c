@@ -147,11 +147,52 @@ static void rule_weaken(struct ftr_record_choice *choice, struct ftr_rule *rule,
 	values_add(choice, rule);
 }
 
+/* Do rules count in filters alone, and is it not known which calls are in one? */
+static bool is_inside_unknown(const struct ftr_rules *rules, uint32_t actions)
+{
+	if ((actions & FTR_RULE_FILTER) == 0)
+		return false;
+	for (size_t i = 0; i < rules->rules.nr; i++) {
+		const struct ftr_rule *rule = &rules->rules.v[i];
+
+		if (rule->condition != NULL &&
+		    (rule->left_actions & (FTR_RULE_FILTER | FTR_RULE_NOTRACE)) != 0)
+			return true;
+	}
+	return (actions & FTR_RULE_BACKTRACE) != 0;	/* what is outside is recorded, too */
+}
+
+/* Whichever rule's time counts for a call, it is not shorter than this. */
+static void times_weaken(const struct ftr_record_choice *choice, struct ftr_rules *rules)
+{
+	uint64_t least_ns = choice->time_ns;
+
+	for (size_t i = 0; i < rules->rules.nr; i++) {
+		const struct ftr_rule *rule = &rules->rules.v[i];
+
+		if ((rule->actions & FTR_RULE_TIME) != 0 && rule->values.time_ns < least_ns)
+			least_ns = rule->values.time_ns;
+	}
+	for (size_t i = 0; i < rules->rules.nr; i++) {
+		if ((rules->rules.v[i].actions & FTR_RULE_TIME) != 0)
+			rules->rules.v[i].values.time_ns = least_ns;
+	}
+}
+
+/* A call that switches, or counts, does so however short it is, and whatever it leads to. */
+static void ends_weaken(struct ftr_record_choice *choice, struct ftr_rules *rules)
+{
+	for (size_t i = 0; i < rules->rules.nr; i++)
+		rules->rules.v[i].actions &= ~(uint32_t)(FTR_RULE_TIME | FTR_RULE_CALLER);
+	choice->time_ns = 0;
+}
+
 void ftr_record_deferred_weaken(struct ftr_record_choice *choice, struct ftr_rules *rules,
 				uint64_t *depth)
 {
-	bool has_filter = (ftr_rules_actions(rules) & FTR_RULE_FILTER) != 0;
-	bool has_backtraces = (ftr_rules_actions(rules) & FTR_RULE_BACKTRACE) != 0;
+	uint32_t actions = ftr_rules_actions(rules);
+	bool has_filter = (actions & FTR_RULE_FILTER) != 0;
+	bool has_backtraces = (actions & FTR_RULE_BACKTRACE) != 0;
 
 	assert(choice->rules == rules);
 	for (size_t i = 0; i < rules->rules.nr; i++) {
@@ -165,6 +206,10 @@ void ftr_record_deferred_weaken(struct ftr_record_choice *choice, struct ftr_rul
 		rules->rules.v[i].left_actions = rules->rules.v[i].actions;
 	for (size_t i = 0; i < rules->rules.nr; i++)
 		rule_weaken(choice, &rules->rules.v[i], has_filter);
+	if ((actions & (FTR_RULES_IN_ORDER | FTR_RULES_COUNTED)) != 0)
+		ends_weaken(choice, rules);
+	else if (is_inside_unknown(rules, actions))
+		times_weaken(choice, rules);
 	for (size_t i = 0; has_backtraces && i < rules->rules.nr; i++) {
 		/* of calls left out, too */
 		rules->rules.v[i].actions &= ~(uint32_t)(FTR_RULE_FILTER | FTR_RULE_NOTRACE);

@@ -39,6 +39,13 @@ enum ftr_event_flag {
 	FTR_EVENT_ARRIVED = 1 << 5,	/* LEFT EXIT: the last of the jump; its caller goes on */
 };
 
+/* What rules say of an event that other stages may leave out calls before: see filter.h. */
+enum ftr_event_ahead {
+	FTR_AHEAD_OFF = 1 << 0,		/* its process is switched off, from here on */
+	FTR_AHEAD_COUNTED = 1 << 1,	/* ENTRY: counted out */
+	FTR_AHEAD_HIDDEN = 1 << 2,	/* ENTRY: left out, for whatever reason */
+};
+
 /* Depth of an ENTRY or EXIT of a format without it (or beyond it: uftrace's saturates). */
 #define FTR_DEPTH_UNKNOWN UINT32_MAX
 
@@ -131,7 +138,10 @@ struct ftr_event {
 					 * before: as recorded, or FTR_DEPTH_UNKNOWN */
 	uint8_t  type;			/* enum ftr_event_type */
 	uint8_t  flags;			/* FTR_EVENT_* flags */
-	char     color;			/* ENTRY: to show it in: see ftr_rule; 0 = as usual */
+	union {
+		char    color;		/* ENTRY: to show it in: see ftr_rule; 0 = as usual */
+		uint8_t ahead;		/* of filter, to itself: FTR_AHEAD_* */
+	};
 	uint8_t  verdict;		/* ENTRY: which conditions of rules are true: see judge.h */
 };
 

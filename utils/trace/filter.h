@@ -25,6 +25,17 @@ bool ftr_filter_is_needed(const struct ftr_pipeline_options *options);
 bool ftr_filter_needs_all_tasks(const struct ftr_pipeline_options *options);
 
 /*
+ * Do rules act at calls that threshold leaves out: switch, end the stream, or count?  They do when
+ * a program is recorded, where calls are left out when they end.  Then ftr_filter_ahead_new stands
+ * before threshold, and looks at all calls.
+ */
+bool ftr_filter_looks_ahead(const struct ftr_pipeline_options *options);
+
+/* As ftr_filter_new, of which another one follows: leaves nothing out, but behind a finish. */
+struct ftr_source *ftr_filter_ahead_new(struct ftr_source *inner,
+					const struct ftr_pipeline_options *options);
+
+/*
  * Wrap @inner, which went through calls, and take it over (also on failure).  What @options borrow
  * lives for as long as the source, and so do @stacks (nullable), which events of calls number.
  * NULL = out of memory.

@@ -23,6 +23,8 @@ libftr_a_SOURCES += \
 	utils/trace/event_text.h \
 	utils/trace/filter.c \
 	utils/trace/filter.h \
+	utils/trace/filter_rules.c \
+	utils/trace/filter_rules.h \
 	utils/trace/format.c \
 	utils/trace/format.h \
 	utils/trace/func.h \

@@ -57,6 +57,8 @@ static struct ftr_source *filters_wrap(struct ftr_trace *trace, struct ftr_sourc
 
 	if (is_filtered)	/* its levels are counted where rules are known */
 		to_select.depth_max = 0;
+	if (source != NULL && ftr_filter_looks_ahead(options))
+		source = ftr_filter_ahead_new(source, options);
 	if (source != NULL && ftr_threshold_is_needed(options))
 		source = threshold_wrap(source, is_of_one_task, options);
 	if (source != NULL && ftr_range_is_needed(options))

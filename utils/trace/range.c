@@ -93,7 +93,8 @@ static ssize_t range_begin_calls(struct range *self, struct state *state)
 	while (state->shown_nr < state->stack.open_nr && nr < FTR_SOURCE_BATCH) {
 		struct ftr_event *made = &self->made[nr++];
 
-		*made = (struct ftr_event){ .task = state->task, .time_ns = self->last_ns };
+		*made = (struct ftr_event){ .task = state->task, .time_ns = self->last_ns,
+					    .ahead = self->in[self->pos].ahead & FTR_AHEAD_OFF };
 		ftr_stack_make(&state->stack, state->shown_nr++, FTR_EVENT_ENTRY, made);
 		made->flags |= FTR_EVENT_NO_ENTRY;
 	}

@@ -12,6 +12,7 @@
 
 #include "utils/base/vec.h"
 #include "utils/trace/event_kind.h"
+#include "utils/trace/filter.h"
 #include "utils/trace/hold.h"
 #include "utils/trace/per_task.h"
 #include "utils/trace/pipeline.h"
@@ -26,8 +27,8 @@
 struct level {
 	uint64_t place;			/* of its ENTRY */
 	uint64_t threshold_ns;		/* of what it calls, and its own */
-	uint64_t size_bytes;
 	bool is_small;			/* and left out */
+	bool is_hidden;			/* and will be left out: it keeps none around it */
 	bool is_kept;			/* however short */
 	bool leads;			/* it may stay */
 	bool is_chosen;			/* in a call of FILTER, or one itself */
@@ -46,9 +47,11 @@ struct threshold {
 	struct ftr_source *inner;	/* (owned) */
 	struct ftr_rule_plans *plans;	/* (borrowed, nullable) */
 	struct level outermost;		/* what holds outside of all calls */
+	uint64_t size_min;		/* functions of less code are left out */
 	bool has_callers;		/* only calls that lead somewhere stay */
 	bool has_filter;		/* outside of FILTER only it and NOTRACE count */
 	bool has_rules;			/* a call's function matters, not its time alone */
+	bool is_told;			/* what filter leaves out: event.ahead */
 	struct ftr_per_task states;
 	size_t out_nr;			/* tasks whose sched-out waits */
 	struct ftr_hold hold;		/* start_ns of an undecided event is its threshold */
@@ -56,16 +59,22 @@ struct threshold {
 
 static const struct ftr_rule_plan nothing;
 
+/* Where there are rules filter does, since those of small functions count. */
+static uint64_t size_min(const struct ftr_pipeline_options *options)
+{
+	return options->plans == NULL ? options->size_bytes : 0;
+}
+
 bool ftr_threshold_is_needed(const struct ftr_pipeline_options *options)
 {
-	return options->threshold_ns > 0 || options->size_bytes > 0 ||
+	return options->threshold_ns > 0 || size_min(options) > 0 ||
 	       (options->plans != NULL && (ftr_rules_actions(options->plans->rules) &
-					   (FTR_RULE_TIME | FTR_RULE_SIZE | FTR_RULE_CALLER)));
+					   (FTR_RULE_TIME | FTR_RULE_CALLER)));
 }
 
 bool ftr_threshold_is_time_alone(const struct ftr_pipeline_options *options)
 {
-	return options->threshold_ns > 0 && options->size_bytes == 0 &&
+	return options->threshold_ns > 0 && size_min(options) == 0 &&
 	       (options->plans == NULL ||
 		(ftr_rules_actions(options->plans->rules) & CONCERNED) == 0);
 }
@@ -130,8 +139,6 @@ static void level_apply(const struct threshold *self, struct level *level,
 		return;
 	if (plan->actions & FTR_RULE_TIME)
 		level->threshold_ns = plan->values.time_ns;
-	if (plan->actions & FTR_RULE_SIZE)
-		level->size_bytes = plan->values.size_bytes;
 	level->is_kept = (plan->actions & FTR_RULE_TRACE) != 0;
 	level->leads |= (plan->actions & FTR_RULE_CALLER) != 0;
 }
@@ -151,7 +158,8 @@ static int take_entry(struct threshold *self, struct state *state, struct ftr_ev
 	level.leads = !self->has_callers;
 	if (plan->actions & (CONCERNED | FTR_RULE_FILTER | FTR_RULE_NOTRACE))
 		level_apply(self, &level, plan);
-	level.is_small = size != 0 && size < level.size_bytes;
+	level.is_small = size != 0 && size < self->size_min;
+	level.is_hidden = self->is_told && (ev->ahead & FTR_AHEAD_HIDDEN) != 0;
 	if (ftr_vec_push(&state->levels, level) < 0)
 		return -ENOMEM;
 	if (level.is_small)
@@ -170,16 +178,17 @@ static void levels_keep(struct threshold *self, struct state *state)
 
 		if (level->is_small)
 			continue;
-		if (!ftr_hold_is_undecided(&self->hold, level->place))
+		if (ftr_hold_is_undecided(&self->hold, level->place))
+			decide(ftr_hold_at(&self->hold, level->place));
+		else if (!level->is_hidden)	/* which is decided without those around it */
 			break;
-		decide(ftr_hold_at(&self->hold, level->place));
 	}
 }
 
 /* A call that did not return is long enough: how long it would have taken is not known. */
 static bool is_worth_it(const struct level *level, const struct ftr_event *ev)
 {
-	return level->is_kept ||
+	return (level->is_kept && !level->is_hidden) ||
 	       (level->leads && ((ev->flags & FTR_EVENT_UNFINISHED) ||
 				 ev->time_ns - ev->call.start_ns >= level->threshold_ns));
 }
@@ -202,7 +211,10 @@ static int take_exit(struct threshold *self, struct state *state, struct ftr_eve
 			state->levels.nr--;
 			return 0;
 		}
-		levels_keep(self, state);
+		if (level->is_hidden)
+			decide(ftr_hold_at(&self->hold, level->place));
+		else
+			levels_keep(self, state);
 	}
 	state->levels.nr--;
 	return ftr_hold_append(&self->hold, ev);
@@ -354,12 +366,13 @@ struct ftr_source *ftr_threshold_new(struct ftr_source *inner,
 	self->inner = inner;
 	self->plans = options->plans;
 	self->outermost.threshold_ns = options->threshold_ns;
-	self->outermost.size_bytes = options->size_bytes;
+	self->size_min = size_min(options);
 	self->has_callers = self->plans != NULL &&
 			    (ftr_rules_actions(self->plans->rules) & FTR_RULE_CALLER);
 	self->has_filter = self->plans != NULL &&
 			   (ftr_rules_actions(self->plans->rules) & FTR_RULE_FILTER);
 	self->has_rules = !ftr_threshold_is_time_alone(options);
+	self->is_told = ftr_filter_looks_ahead(options);
 	self->states.bytes = sizeof(struct state);
 	return &self->base;
 }

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * threshold: leaves out calls that are not worth it: that take less than a time, with all that
- * happens in them; that lead to none of the functions asked for; whose functions are small, these
- * alone.
+ * happens in them; that lead to none of the functions asked for; where there are no rules, whose
+ * functions are small, these alone.
  *
  * Their time counts as their caller's own.  A call that did not return stays: how long it takes is
  * not known. An ENTRY waits until its call is known to be worth it, so at most what happens
