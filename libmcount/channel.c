@@ -168,7 +168,9 @@ static bool has_room(const struct ftr_channel_message *message, int sock)
 	bool is_new_ring = message->type == (FTR_CHANNEL_TASK | FTR_CHANNEL_GROW) ||
 			   message->type == FTR_CHANNEL_NURSERY ||
 			   (message->type == FTR_CHANNEL_TASK && message->base == 0);
-	int nr = message->type == FTR_CHANNEL_SESSION ? FTR_CHANNEL_REPLY_FDS : is_new_ring;
+	bool is_with_task = message->type == (FTR_CHANNEL_SESSION | FTR_CHANNEL_WITH_TASK);
+	int nr = is_with_task			       ? FTR_CHANNEL_REPLY_FDS :
+		 message->type == FTR_CHANNEL_SESSION ? FTR_CHANNEL_REPLY_FDS - 1 : is_new_ring;
 	long fds[FTR_CHANNEL_REPLY_FDS];
 	int i, got = 0;
 

@@ -57,7 +57,7 @@ static bool address_find(char *const *envp)
 
 struct start {
 	int32_t pid, tid;
-	uint32_t by_child;		/* FTR_CHANNEL_BY_CHILD, in a helper */
+	uint32_t type_flags;		/* FTR_CHANNEL_BY_CHILD, in a helper; or _WITH_TASK */
 	uint64_t flags;			/* of the reply */
 	int ret;
 };
@@ -71,7 +71,7 @@ static int session_ask(struct start *start, int fds[FTR_CHANNEL_REPLY_FDS])
 			    sizeof(path));
 	struct ftr_channel_message message = {
 		.magic = FTR_CHANNEL_MAGIC,
-		.type = FTR_CHANNEL_SESSION | start->by_child,
+		.type = FTR_CHANNEL_SESSION | start->type_flags,
 		.pid = start->pid,
 		.tid = start->tid,
 		.path_bytes = len > 0 ? (uint32_t)len : 0,
@@ -100,13 +100,16 @@ static const struct ftr_control *control_map(int fd)
 /* All that needs descriptors. */
 static void session_open(void *arg)
 {
-	int fds[FTR_CHANNEL_REPLY_FDS] = { -1, -1 };	/* control block, the image's sections */
+	/* The control block, the image's sections, the first thread's ring. */
+	int fds[FTR_CHANNEL_REPLY_FDS] = { -1, -1, -1 };
 	const struct ftr_sections *sections = NULL;
 	struct start *start = arg;
 
 	start->ret = session_ask(start, fds);
 	if (start->ret < 0)
 		return;
+	ftr_state.first_ring.id = start->flags >> FTR_CHANNEL_RING_SHIFT;
+	ftr_state.first_ring.fd = fds[2];
 	ftr_state.control = control_map(fds[0]);
 	ftr_sys_close_own(fds[0]);
 	if (fds[1] >= 0)
@@ -127,7 +130,7 @@ static void session_ask_somehow(struct start *start)
 {
 	session_open(start);
 	if (start->ret == -EMFILE) {
-		start->by_child = FTR_CHANNEL_BY_CHILD;
+		start->type_flags = FTR_CHANNEL_BY_CHILD;
 		ftr_helper_run(session_open, start);
 	}
 }
@@ -168,11 +171,22 @@ static bool has_left(int code)
 		      len) == 0;
 }
 
+/* Nothing of the program's has run yet that could find its descriptor. */
+static void first_thread_attach(void)
+{
+	ftr_thread_attach(&ftr_self);
+	if (ftr_state.first_ring.id == 0)
+		return;
+	ftr_sys_close_own(ftr_state.first_ring.fd);	/* without memory for the rest, say */
+	ftr_state.first_ring.id = 0;
+}
+
 static void session_launch(char **argv, char **envp)
 {
 	struct start start = {
 		.pid = (int32_t)ftr_sys0(SYS_getpid),
 		.tid = (int32_t)ftr_sys0(SYS_gettid),
+		.type_flags = FTR_CHANNEL_WITH_TASK,
 	};
 
 	ftr_real_start();
@@ -198,7 +212,7 @@ static void session_launch(char **argv, char **envp)
 		ftr_code_plan_send(&ftr_state.code_plan);
 	session_arm();
 	if ((start.flags & FTR_CHANNEL_ATTACH_NOW) != 0)
-		ftr_thread_attach(&ftr_self);
+		first_thread_attach();
 }
 
 /* Before the constructors of the program and of all libraries: linked with -z initfirst. */

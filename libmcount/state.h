@@ -142,6 +142,10 @@ struct ftr_state {
 	uint32_t address_bytes;
 	char address[FTR_ADDRESS_MAX];		/* of the recorder, without the leading NUL */
 	bool has_unseen;			/* a library was loaded that was not looked at */
+	struct {
+		uint64_t id;			/* 0 = there is none */
+		int fd;				/* (owned) */
+	} first_ring;				/* which came with the session, until it is used */
 	/* What lasts when a recording is ended begins here: other threads may be using it. */
 	struct ftr_scratch *_Atomic scratch;	/* newest first */
 	struct ftr_real real;

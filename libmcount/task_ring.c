@@ -128,8 +128,22 @@ static int ring_get(struct ftr_slot *slot, uint32_t flags, int32_t parent_pid)
 	return opening.ret;
 }
 
+/* The ring that came with the session. */
+static int first_ring_take(struct ftr_slot *slot)
+{
+	int ret = ring_map(slot, ftr_state.first_ring.fd);
+
+	ftr_sys_close_own(ftr_state.first_ring.fd);
+	if (ret == 0)
+		slot->ring_id = ftr_state.first_ring.id;
+	ftr_state.first_ring.id = 0;
+	return ret;
+}
+
 int ftr_task_ring_get(struct ftr_slot *slot, int32_t parent_pid)
 {
+	if (ftr_state.first_ring.id != 0)
+		return first_ring_take(slot);
 	if (slot->ring_id != 0) /* the dead thread may have left holes: this is where we go on */
 		atomic_store_explicit(&slot->producer->header->head, slot->producer->head,
 				      memory_order_release);

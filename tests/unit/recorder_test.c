@@ -158,6 +158,24 @@ static void test_session(void **state)
 	assert_int_equal(atomic_load(&recorder.control.map->answered), 1);
 }
 
+static void test_session_with_task(void **state)
+{
+	char line[64];
+
+	assert_true(answered_to(FTR_CHANNEL_SESSION | FTR_CHANNEL_WITH_TASK, ""));
+	assert_int_equal(reply.base & ~(~UINT64_C(0) << FTR_CHANNEL_RING_SHIFT),
+			 FTR_CHANNEL_ATTACH_NOW);
+	assert_int_not_equal(reply.base >> FTR_CHANNEL_RING_SHIFT, 0);
+	assert_int_equal(reply.fd_nr, 3);
+	assert_int_equal(reply.tid, getpid());
+	snprintf(line, sizeof(line), "tid=%d pid=%d\n", getpid(), getpid());
+	assert_int_equal(line_nr("d/task.txt", line), 1);
+	sections = (struct section_options){ 0 };	/* nothing will be recorded */
+	assert_true(answered_to(FTR_CHANNEL_SESSION | FTR_CHANNEL_WITH_TASK, ""));
+	assert_int_equal(reply.base, 0);
+	assert_int_equal(line_nr("d/task.txt", line), 1);
+}
+
 static void test_session_options(void **state)
 {
 	sections = (struct section_options){ 0 };	/* the test is not instrumented */
@@ -507,7 +525,7 @@ static void traced_name(int to, int from)
 	assert_int_equal(c, '2');
 }
 
-/* A start takes two messages; what is switched on later takes effect in the running program. */
+/* A start takes one message; what is switched on later takes effect in the running program. */
 static void test_traced_program(void **state)
 {
 	int to, from, status;
@@ -521,7 +539,7 @@ static void test_traced_program(void **state)
 	pid = traced_start(&to, &from);
 	traced_name(to, from);
 	assert_int_equal(counts[FTR_CHANNEL_SESSION], 1);
-	assert_int_equal(counts[FTR_CHANNEL_TASK], 1);
+	assert_int_equal(counts[FTR_CHANNEL_TASK], 0);
 	assert_int_equal(counts[FTR_CHANNEL_MODULE], 0);
 	assert_int_equal(counts[FTR_CHANNEL_NAME], 0);
 	ftr_recorder_switch(&recorder, "name", FTR_SWITCH_ON);
@@ -536,7 +554,7 @@ static void test_traced_program(void **state)
 	close(to);
 	assert_int_equal(waitpid(pid, &status, 0), pid);
 	assert_int_equal(status, 0);
-	assert_int_equal(counts[FTR_CHANNEL_SESSION] + counts[FTR_CHANNEL_TASK], 2);
+	assert_int_equal(counts[FTR_CHANNEL_SESSION] + counts[FTR_CHANNEL_TASK], 1);
 	close(from);
 }
 
@@ -565,7 +583,8 @@ static int group_end(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		TEST(test_session), TEST(test_session_options), TEST(test_session_of_none),
+		TEST(test_session), TEST(test_session_with_task),
+		TEST(test_session_options), TEST(test_session_of_none),
 		TEST(test_task), TEST(test_task_gave_up), TEST(test_forked_child),
 		TEST(test_module), TEST(test_module_of_image), TEST(test_module_nested),
 		TEST(test_module_in_chroot),

@@ -13,6 +13,8 @@
  *			base = FTR_CHANNEL_ATTACH_NOW when calls are to be expected, and
  *			FTR_CHANNEL_ASKS_EXEC;
  *			time = what a counter clock starts with
+ *	SESSION |	->	where calls are to be expected, as TASK of the first thread, too
+ *	WITH_TASK	<-	the same and, behind the others, the ring; its id stands in base
  *	TASK		->	makes a ring; writes a TASK or FORK line; drains from now on
  *		<-	OK + ring (memfd, utils/proto/ring.h), base = its id, never 0
  *	TASK, base = id	->	the ring's task is dead and another one goes on in the same
@@ -53,7 +55,7 @@
 #define FTR_CHANNEL_TRIES	100		/* when the recorder hangs up without a reply */
 #define FTR_CHANNEL_IMPATIENT_MS 100		/* the timeout after a reply that did not come */
 #define FTR_CHANNEL_PATH_MAX	4096
-#define FTR_CHANNEL_REPLY_FDS	2		/* most that come with a reply */
+#define FTR_CHANNEL_REPLY_FDS	3		/* most that come with a reply */
 
 /*
  * In the reply to SESSION: attach the first task before the program's own code runs, which may
@@ -65,6 +67,8 @@
  * image that loads the runtime, which EXEC tells, is started with its variables.
  */
 #define FTR_CHANNEL_ASKS_EXEC	2u
+/* In the reply to SESSION: from this bit on stands the id of the ring that came; 0 = none did. */
+#define FTR_CHANNEL_RING_SHIFT	8u
 
 /* In the reply to EXEC, of what is started, as far as the recorder can tell. */
 #define FTR_CHANNEL_LOADS	1u	/* it may load the runtime */
@@ -75,7 +79,9 @@
 #define FTR_CHANNEL_BY_CHILD	0x10000u /* a child sends it: its parent has no descriptor left */
 #define FTR_CHANNEL_KNOWN	0x20000u /* MODULE: reported before, only its sections are wanted */
 #define FTR_CHANNEL_GROW	0x40000u /* TASK: from the ring of that id to a larger one */
-#define FTR_CHANNEL_FLAGS	(FTR_CHANNEL_BY_CHILD | FTR_CHANNEL_KNOWN | FTR_CHANNEL_GROW)
+#define FTR_CHANNEL_WITH_TASK	0x80000u /* SESSION: it attaches its first thread when told to */
+#define FTR_CHANNEL_FLAGS	(FTR_CHANNEL_BY_CHILD | FTR_CHANNEL_KNOWN | FTR_CHANNEL_GROW | \
+				 FTR_CHANNEL_WITH_TASK)
 
 /*
  * Where the address space of a process is limited (RLIMIT_AS), the ring of a task and its shadow

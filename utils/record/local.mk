@@ -86,6 +86,7 @@ libftr_a_SOURCES += \
 	utils/record/recorder_info.c \
 	utils/record/recorder_nursery.c \
 	utils/record/recorder_open.c \
+	utils/record/recorder_session.c \
 	utils/record/recorder_signals.c \
 	utils/record/recorder_state.h \
 	utils/record/recorder_warn.c \

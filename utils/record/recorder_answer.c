@@ -2,24 +2,20 @@
 /* The replies to the messages of traced processes (utils/proto/channel.h). */
 #include <assert.h>
 #include <errno.h>
-#include <inttypes.h>
 #include <limits.h>
 #include <linux/perf_event.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/random.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
-#include "utils/record/emulated.h"
 #include "utils/record/perf_ring.h"
 #include "utils/record/recorder_state.h"
 
 #define ANCESTORS_MAX 16
 
 #define COMM_BYTES 16
-#define MEMORY_PATH "/memfd:"	/* as the kernel names what memfd_create made */
 
 struct comm_record {
 	struct perf_event_header header;
@@ -29,15 +25,6 @@ struct comm_record {
 	uint64_t time_ns;
 };
 static_assert(sizeof(struct comm_record) == 48, "as the kernel packs it");
-
-static void sid_make(char sid[17])
-{
-	uint64_t random = 0;
-
-	if (getrandom(&random, sizeof(random), GRND_NONBLOCK) != sizeof(random))
-		random = ftr_clock_now_ns(CLOCK_MONOTONIC) * UINT64_C(0x9e3779b97f4a7c15);
-	snprintf(sid, 17, "%016" PRIx64, random);
-}
 
 /*
  * Any process may connect to an abstract address: only those of our own user and the program's
@@ -71,196 +58,10 @@ void ftr_recorder_reply_fd(struct ftr_recorder_reply *reply, int fd)
 	reply->fds[reply->fd_nr++] = fd;
 }
 
-static void check_line(struct ftr_recorder *recorder, int ret)
+void ftr_recorder_line_check(struct ftr_recorder *recorder, int ret)
 {
 	if (ret < 0)
 		ftr_store_dir_failed(&recorder->store, "task.txt", -ret);
-}
-
-/* What an emulator was given: what the program takes itself for, or it comes first in memory. */
-static bool emulated_path(const struct ftr_channel_request *request, const struct ftr_maps *maps,
-			  char path[PATH_MAX])
-{
-	const char *found = NULL;
-	size_t i;
-
-	if (!maps->is_emulated)
-		return false;
-	if (maps->ranges.nr > 0 && maps->ranges.v[0].path[0] == '/')
-		found = maps->ranges.v[0].path;
-	for (i = 0; i < maps->ranges.nr; i++) {
-		if (strcmp(maps->ranges.v[i].path, request->path) == 0)
-			found = maps->ranges.v[i].path;
-	}
-	if (found != NULL)
-		snprintf(path, PATH_MAX, "%s", found);
-	return found != NULL;
-}
-
-/* The file that the process runs, as the recorder sees it; else as the process names it. */
-static void image_path(const struct ftr_channel_request *request, const struct ftr_maps *maps,
-		       char path[PATH_MAX])
-{
-	static const char deleted[] = " (deleted)";
-	char link[64];
-	ssize_t len;
-
-	snprintf(link, sizeof(link), "/proc/%d/exe", request->pid);
-	if (emulated_path(request, maps, path))
-		return;
-	len = readlink(link, path, PATH_MAX - 1);
-	if (len < 0) {
-		snprintf(path, PATH_MAX, "%.*s", PATH_MAX - 1, request->path);
-		return;
-	}
-	path[len] = '\0';
-	len -= (ssize_t)strlen(deleted);
-	if (len > 0 && strcmp(path + len, deleted) == 0)
-		path[len] = '\0';
-}
-
-/* The same of one whose maps are not at hand. */
-static void current_image_path(const struct ftr_channel_request *request, char path[PATH_MAX])
-{
-	struct ftr_maps maps = { 0 };
-
-	if (ftr_process_is_emulated(request->pid))
-		(void)ftr_maps_load(&maps, request->pid, NULL);
-	image_path(request, &maps, path);
-	ftr_maps_fini(&maps);
-}
-
-/* sid-*.map, and the symbols of what is new in it. */
-static void session_store(struct ftr_recorder *recorder, const char *sid, const char *exename,
-			  const struct ftr_maps *maps)
-{
-	struct ftr_uftrace_map *lines = calloc(maps->ranges.nr + 1, sizeof(*lines));
-	struct ftr_err err = { 0 };
-	size_t i;
-
-	if (lines == NULL)
-		return;
-	for (i = 0; i < maps->ranges.nr; i++) {
-		const struct ftr_maps_range *range = &maps->ranges.v[i];
-
-		lines[i] = (struct ftr_uftrace_map){ range->start, range->end, "", range->path,
-						     "" };
-		memcpy(lines[i].prot, range->prot, sizeof(lines[i].prot));
-		if (range->path[0] == '/')
-			lines[i].build_id = ftr_modules_add(&recorder->modules, range->path,
-							    strcmp(range->path, exename) == 0);
-	}
-	if (ftr_uftrace_dir_map(recorder->store.dir, sid, lines, maps->ranges.nr, &err) < 0)
-		ftr_store_dir_failed(&recorder->store, "map", err.code);
-	free(lines);
-	ftr_modules_store(&recorder->modules, recorder->store.dir);
-}
-
-/*
- * Those libraries of the image that are there already; only where it matters, since the sender
- * waits.
- */
-static void image_loads(struct ftr_recorder *recorder, const char *path,
-			const struct ftr_maps *maps)
-{
-	const char *last = path;
-	size_t i;
-
-	if (!ftr_modules_asks_libraries(&recorder->modules, path))
-		return;
-	for (i = 0; i < maps->ranges.nr; i++) {
-		const char *library = maps->ranges.v[i].path;
-
-		if (library[0] == '/' && strcmp(library, last) != 0 && strcmp(library, path) != 0)
-			ftr_modules_loads(&recorder->modules, path, library);
-		last = library;
-	}
-}
-
-static int image_sections(struct ftr_recorder *recorder, const char *path)
-{
-	recorder->modules.is_in_use = true;
-	return ftr_modules_sections_fd(&recorder->modules, path, true);
-}
-
-/*
- * A forked child that called nothing before its exec is new here, and no other message names its
- * parent.  One that will not call anything has no place among the tasks.
- */
-static void forked_unseen(struct ftr_recorder *recorder, const char *path, uint64_t now)
-{
-	int32_t pid = recorder->request.pid;
-	int32_t parent_pid = ftr_process_parent(pid);
-
-	if (ftr_modules_is_traced(&recorder->modules, path) &&
-	    ftr_process_find(&recorder->processes, parent_pid) != NULL)
-		check_line(recorder,
-			   ftr_uftrace_dir_fork(recorder->store.dir, now, pid, parent_pid));
-}
-
-static void answer_session(struct ftr_recorder *recorder, struct ftr_recorder_reply *reply)
-{
-	struct ftr_channel_request *request = &recorder->request;
-	struct ftr_process *process;
-	struct ftr_err err = { 0 };
-	char text[64];
-	bool is_new;
-
-	ftr_recorder_image_end(recorder, request->pid);	/* exec: the old image's rings */
-	reply->time = ftr_recorder_now(recorder);
-	is_new = ftr_process_find(&recorder->processes, request->pid) == NULL;
-	process = ftr_process_get(&recorder->processes, request->pid, request->message.pid);
-	if (process == NULL || ftr_maps_load(&reply->maps, request->pid, &err) < 0) {
-		snprintf(text, sizeof(text), "cannot read /proc/%d/maps of the process",
-			 request->pid);
-		ftr_recorder_refuse(reply, text);
-		if (process == NULL ||
-		    !ftr_process_is_gone(process)) /* killed before it began is no loss */
-			ftr_diag_warn(recorder->options->diag, "process %d is not traced: %s",
-				      request->pid, err.text);
-		return;
-	}
-	if (reply->maps.is_emulated)
-		ftr_maps_rebase(&reply->maps, request->message.base);
-	process->own_pid = request->message.pid;
-	process->codes = process->code_nr = process->code_done_nr = 0;
-	process->patch_change_nr = recorder->patch.change_nr;
-	sid_make(process->sid);
-	image_path(request, &reply->maps, reply->path);
-	if (strncmp(reply->path, MEMORY_PATH, strlen(MEMORY_PATH)) == 0)
-		ftr_recorder_warn(recorder, request->pid, "runs a program from memory (memfd): "
-				  "its functions are shown as addresses");
-	snprintf(process->image, sizeof(process->image), "%.15s", basename(reply->path));
-	process->was_running = recorder->attaching_pid == request->pid;
-	process->is_launched = !process->was_running;
-	if (is_new && !process->was_running)
-		forked_unseen(recorder, reply->path, reply->time);
-	check_line(recorder, ftr_uftrace_dir_session(recorder->store.dir, reply->time, request->pid,
-						     process->sid, reply->path));
-	recorder->result->sessions++;
-	ftr_recorder_control_listen(recorder, request->pid);
-	image_loads(recorder, reply->path, &reply->maps);
-	if (ftr_modules_is_traced(&recorder->modules, reply->path))
-		reply->base = FTR_CHANNEL_ATTACH_NOW;
-	if (recorder->options->attach_pid != 0 && !recorder->options->attach_no_exec)
-		reply->base |= FTR_CHANNEL_ASKS_EXEC;
-	ftr_recorder_reply_fd(reply, recorder->control.fd);
-	ftr_recorder_reply_fd(reply, image_sections(recorder, reply->path));
-}
-
-static void session_answered(struct ftr_recorder *recorder, struct ftr_recorder_reply *reply,
-			     bool is_sent)
-{
-	const struct ftr_process *process = ftr_process_find(&recorder->processes,
-							     recorder->request.pid);
-
-	if (process != NULL && reply->refusal.code == 0) {
-		session_store(recorder, process->sid, reply->path, &reply->maps);
-		if (ftr_recorder_has_backtraces(recorder))
-			ftr_backtraces_session(recorder->recording.backtraces, process->sid,
-					       &reply->maps);
-	}
-	ftr_maps_fini(&reply->maps);
 }
 
 /* The process that forked the sender, in our numbers; 0 = it was not forked from a traced one. */
@@ -303,9 +104,9 @@ static void task_line(struct ftr_recorder *recorder, const struct ftr_store_task
 		process->patch_change_nr = 0;	/* it may have been forked before the last */
 	}
 	if (parent_pid != 0)
-		check_line(recorder, ftr_uftrace_dir_fork(dir, time_ns, task->pid, parent_pid));
+		ftr_recorder_line_check(recorder, ftr_uftrace_dir_fork(dir, time_ns, task->pid, parent_pid));
 	else
-		check_line(recorder, ftr_uftrace_dir_task(dir, time_ns, task->tid, task->pid));
+		ftr_recorder_line_check(recorder, ftr_uftrace_dir_task(dir, time_ns, task->tid, task->pid));
 	recorder->is_info_stale = true;
 }
 
@@ -435,10 +236,10 @@ static void answer_task(struct ftr_recorder *recorder, struct ftr_recorder_reply
 	ftr_recorder_reply_fd(reply, answer.ring_fd);
 }
 
-static void task_answered(struct ftr_recorder *recorder, struct ftr_recorder_reply *reply,
-			  bool is_sent)
+void ftr_recorder_task_answered(struct ftr_recorder *recorder, struct ftr_recorder_reply *reply,
+				bool is_sent)
 {
-	if (reply->refusal.code != 0)
+	if (reply->refusal.code != 0 || reply->tid == 0)
 		return;
 	if (!is_sent && syscall(SYS_tgkill, recorder->request.pid, reply->tid, 0) == 0)
 		ftr_recorder_warn(recorder, recorder->request.pid,
@@ -455,10 +256,10 @@ static void library_line(struct ftr_recorder *recorder, const struct ftr_process
 	uint64_t time_ns = request_ns(recorder);
 
 	if (strpbrk(request->path, "\"\n") == NULL)
-		check_line(recorder,
-			   ftr_uftrace_dir_dlopen(recorder->store.dir, time_ns, own_thread(request),
-						  process->sid, request->message.base,
-						  request->path));
+		ftr_recorder_line_check(
+			recorder, ftr_uftrace_dir_dlopen(recorder->store.dir, time_ns,
+							 own_thread(request), process->sid,
+							 request->message.base, request->path));
 	ftr_backtraces_library(recorder->recording.backtraces, process->sid, request->message.base,
 			       request->path);
 	if (recorder->options->summary_seconds != 0)
@@ -492,8 +293,7 @@ static void answer_module(struct ftr_recorder *recorder, struct ftr_recorder_rep
 	const struct ftr_process *process = ftr_process_find(&recorder->processes, request->pid);
 
 	if (request->path[0] == '\0') {
-		current_image_path(request, reply->path);
-		ftr_recorder_reply_fd(reply, image_sections(recorder, reply->path));
+		ftr_recorder_image_reply(recorder, reply);
 		return;
 	}
 	if ((request->message.type & FTR_CHANNEL_KNOWN) == 0) {
@@ -544,8 +344,9 @@ static const struct answer {
 	void (*answered)(struct ftr_recorder *recorder, struct ftr_recorder_reply *reply,
 			 bool is_sent);
 } answers[FTR_CHANNEL_TYPES] = {
-	[FTR_CHANNEL_SESSION] = { answer_session, session_answered },
-	[FTR_CHANNEL_TASK] = { answer_task, task_answered },
+	[FTR_CHANNEL_SESSION] = { ftr_recorder_answer_session,
+				  ftr_recorder_session_answered },
+	[FTR_CHANNEL_TASK] = { answer_task, ftr_recorder_task_answered },
 	[FTR_CHANNEL_MODULE] = { answer_module, module_answered },
 	[FTR_CHANNEL_WARN] = { .answer = ftr_recorder_answer_warn },
 	[FTR_CHANNEL_EXEC] = { .answer = ftr_recorder_answer_exec },

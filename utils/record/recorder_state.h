@@ -135,7 +135,7 @@ struct ftr_recorder_reply {
 
 	char path[FTR_CHANNEL_PATH_MAX + 1]; /* SESSION, MODULE: whose symbols may be missing */
 	struct ftr_maps maps;		/* SESSION: what is mapped */
-	int32_t tid;			/* TASK: in our namespace */
+	int32_t tid;			/* of the task that got a ring, in our namespace; 0 = none */
 };
 
 /*
@@ -178,6 +178,20 @@ static inline bool ftr_recorder_has_backtraces(const struct ftr_recorder *record
 /* Helpers of those who work out replies. */
 void ftr_recorder_refuse(struct ftr_recorder_reply *reply, const char *reason);
 void ftr_recorder_reply_fd(struct ftr_recorder_reply *reply, int fd);
+
+/* The message SESSION: recorder_session.c. */
+void ftr_recorder_answer_session(struct ftr_recorder *recorder, struct ftr_recorder_reply *reply);
+void ftr_recorder_session_answered(struct ftr_recorder *recorder, struct ftr_recorder_reply *reply,
+				   bool is_sent);
+/* What the runtime gets of the image that the sender runs, once more. */
+void ftr_recorder_image_reply(struct ftr_recorder *recorder, struct ftr_recorder_reply *reply);
+
+/* A line of task.txt was written, or was not: @ret is -errno. */
+void ftr_recorder_line_check(struct ftr_recorder *recorder, int ret);
+
+/* The rest of TASK, where there was one (reply->tid). */
+void ftr_recorder_task_answered(struct ftr_recorder *recorder, struct ftr_recorder_reply *reply,
+				bool is_sent);
 
 /* The task of recorder->request starts, or goes on in another ring.  0, or -errno, described. */
 int ftr_recorder_task(struct ftr_recorder *recorder, struct ftr_task_start *start,
