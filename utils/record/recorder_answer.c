@@ -93,6 +93,7 @@ static void task_line(struct ftr_recorder *recorder, const struct ftr_store_task
 	struct ftr_process *process = ftr_process_get(&recorder->processes, task->pid,
 						      recorder->request.message.pid);
 	const struct ftr_process *parent = ftr_process_find(&recorder->processes, parent_pid);
+	int ret;
 
 	if (parent != NULL && process != NULL && process->sid[0] == '\0') {
 		memcpy(process->sid, parent->sid, sizeof(process->sid));
@@ -103,10 +104,9 @@ static void task_line(struct ftr_recorder *recorder, const struct ftr_store_task
 		process->code_done_nr = parent->code_done_nr;
 		process->patch_change_nr = 0;	/* it may have been forked before the last */
 	}
-	if (parent_pid != 0)
-		ftr_recorder_line_check(recorder, ftr_uftrace_dir_fork(dir, time_ns, task->pid, parent_pid));
-	else
-		ftr_recorder_line_check(recorder, ftr_uftrace_dir_task(dir, time_ns, task->tid, task->pid));
+	ret = parent_pid != 0 ? ftr_uftrace_dir_fork(dir, time_ns, task->pid, parent_pid) :
+				ftr_uftrace_dir_task(dir, time_ns, task->tid, task->pid);
+	ftr_recorder_line_check(recorder, ret);
 	recorder->is_info_stale = true;
 }
 

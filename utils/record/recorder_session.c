@@ -192,8 +192,9 @@ void ftr_recorder_answer_session(struct ftr_recorder *recorder, struct ftr_recor
 	process->is_launched = !process->was_running;
 	if (is_new && !process->was_running)
 		forked_unseen(recorder, reply->path, reply->time);
-	ftr_recorder_line_check(recorder, ftr_uftrace_dir_session(recorder->store.dir, reply->time, request->pid,
-						     process->sid, reply->path));
+	ftr_recorder_line_check(recorder,
+				ftr_uftrace_dir_session(recorder->store.dir, reply->time,
+							request->pid, process->sid, reply->path));
 	recorder->result->sessions++;
 	ftr_recorder_control_listen(recorder, request->pid);
 	image_loads(recorder, reply->path, &reply->maps);

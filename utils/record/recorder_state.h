@@ -135,7 +135,7 @@ struct ftr_recorder_reply {
 
 	char path[FTR_CHANNEL_PATH_MAX + 1]; /* SESSION, MODULE: whose symbols may be missing */
 	struct ftr_maps maps;		/* SESSION: what is mapped */
-	int32_t tid;			/* of the task that got a ring, in our namespace; 0 = none */
+	int32_t tid;			/* in our namespace: the task that got a ring; 0 = none */
 };
 
 /*
