@@ -171,13 +171,11 @@ static bool has_left(int code)
 		      len) == 0;
 }
 
-/* Nothing of the program's has run yet that could find its descriptor. */
-static void first_thread_attach(void)
+/* No descriptor stays in the program: of a ring that was not used, without memory, say. */
+static void first_ring_drop(void)
 {
-	ftr_thread_attach(&ftr_self);
-	if (ftr_state.first_ring.id == 0)
-		return;
-	ftr_sys_close_own(ftr_state.first_ring.fd);	/* without memory for the rest, say */
+	if (ftr_state.first_ring.id != 0)
+		ftr_sys_close_own(ftr_state.first_ring.fd);
 	ftr_state.first_ring.id = 0;
 }
 
@@ -206,13 +204,15 @@ static void session_launch(char **argv, char **envp)
 	if (ftr_state.control == NULL) {
 		warn("ftr: libmcount.so and ftr are of different versions; the program runs "
 		     "untraced; reinstall ftr\n");
+		first_ring_drop();
 		return;
 	}
 	if (ftr_state.code_plan.nr != 0)
 		ftr_code_plan_send(&ftr_state.code_plan);
 	session_arm();
 	if ((start.flags & FTR_CHANNEL_ATTACH_NOW) != 0)
-		first_thread_attach();
+		ftr_thread_attach(&ftr_self);
+	first_ring_drop();
 }
 
 /* Before the constructors of the program and of all libraries: linked with -z initfirst. */
