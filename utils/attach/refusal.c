@@ -5,6 +5,7 @@
 #include <dirent.h>
 #include <elf.h>
 #include <errno.h>
+#include <inttypes.h>
 #include <limits.h>
 #include <stdbool.h>
 #include <stdio.h>
@@ -14,6 +15,9 @@
 
 #include "utils/attach/image.h"
 #include "utils/object/elf.h"
+
+#define PASSING_TRIES 100u
+#define PASSING_US 20000u
 
 /* Of a status file: the line "KEY:", a number. */
 static bool status_number(const char *path, const char *key, unsigned base, uint64_t *number)
@@ -48,6 +52,31 @@ static bool has_shadow_stack(const char *path)
 	return ret;
 }
 
+/* Is the process an ftr that attaches or leaves, or one that was killed while it did? */
+static bool is_passing(uint64_t pid)
+{
+	char path[64], exe[PATH_MAX] = "", own[PATH_MAX] = "";
+
+	snprintf(path, sizeof(path), "/proc/%" PRIu64 "/exe", pid);
+	if (readlink(path, exe, sizeof(exe) - 1) < 0)
+		return errno == ENOENT;
+	return readlink("/proc/self/exe", own, sizeof(own) - 1) > 0 && strcmp(exe, own) == 0;
+}
+
+/* Who traces the thread of that status, and is not gone in a moment; 0 = nobody. */
+static uint64_t tracer_of(const char *status)
+{
+	uint64_t tracer;
+	unsigned i;
+
+	for (i = 0; status_number(status, "TracerPid", 10, &tracer) && tracer != 0; i++) {
+		if (i == PASSING_TRIES || !is_passing(tracer))
+			return tracer;
+		usleep(PASSING_US);
+	}
+	return 0;
+}
+
 /* The filters of seccomp are each thread's own. */
 static int thread_refusal(int32_t pid, int32_t tid, struct ftr_err *err)
 {
@@ -55,7 +84,8 @@ static int thread_refusal(int32_t pid, int32_t tid, struct ftr_err *err)
 	uint64_t number;
 
 	snprintf(path, sizeof(path), "/proc/%d/task/%d/status", pid, tid);
-	if (status_number(path, "TracerPid", 10, &number) && number != 0)
+	number = tracer_of(path);
+	if (number != 0)
 		return ftr_err_set(err, EPERM, "process %d is traced by process %d already; end "
 				   "that first (gdb, strace)", pid, (int)number);
 	if (status_number(path, "Seccomp", 10, &number) && number != 0)
