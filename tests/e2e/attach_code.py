@@ -168,6 +168,17 @@ class AttachCode(attaching.Test):
                 self.check_left(child.pid, self.leave(self.attach(child.pid, data=f"again-{name}")), before)
                 self.end(child)
 
+    def test_handlers_that_are_not_recorded(self):
+        """Threads sleep in them on top of what calls have left, also within the frame that the kernel made."""
+        for name in self.names():
+            with self.subTest(name):
+                child = self.start(name, *ALL, "many", "later", "caught", program="stale")
+                before = code(child.pid)
+                child.send_signal(signal.SIGUSR2)
+                self.assertEqual([child.stdout.readline() for _ in range(2)], 2 * ["asleep\n"])
+                self.check_left(child.pid, self.leave(self.attach(child.pid, data=f"caught-{name}")), before)
+                self.end(child)
+
     def check_left(self, pid, errors, before):
         self.assertNotIn("left: first instructions with", errors)
         self.assertNotIn("will return through", errors)

@@ -117,8 +117,9 @@ static bool is_left_from_function(const struct walk *walk, uint64_t sp)
 	    !is_code(walk, walk->ip))
 		return false;
 	address_take(walk, walk->ip);
-	if (ftr_place_is_ours(walk->places, walk->ip))
-		return true;		/* a stub, whose frame says more */
+	/* A stub, whose frame says more; or where a handler returns to, which nobody calls. */
+	if (ftr_place_is_ours(walk->places, walk->ip) || walk->ip == walk->places->comeback)
+		return true;
 	return ftr_memory_read(walk->places->image->pid, walk->ip - sizeof(code), code,
 			       sizeof(code)) &&
 	       ftr_arch_ends_with_call(code);

@@ -180,10 +180,16 @@ bool ftr_steps_position(struct ftr_steps *steps, uint64_t *ip, uint64_t *sp)
 	return !steps->is_lost && position_get(&steps->cursor, ip, sp);
 }
 
+/* libunwind may not say so where call frame information is all that it needs. */
 bool ftr_steps_is_handler(struct ftr_steps *steps)
 {
-	return !steps->is_lost &&
-	       (steps->is_handler || unw_is_signal_frame(&steps->cursor) > 0);
+	uint64_t ip, sp;
+
+	if (steps->is_lost)
+		return false;
+	return steps->is_handler || unw_is_signal_frame(&steps->cursor) > 0 ||
+	       (steps->places->comeback != 0 && position_get(&steps->cursor, &ip, &sp) &&
+		ip == steps->places->comeback);
 }
 
 /* libunwind answers with one byte where it has nothing. */
