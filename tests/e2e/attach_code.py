@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
 """record -p: functions are patched while threads run in them, and what was patched is put back, byte for byte."""
+import ctypes
 import hashlib
 import os
 import re
@@ -58,6 +59,11 @@ class AttachCode(attaching.Test):
         child = self.start_program(f"./{program}-{name}", *words)
         self.assertEqual(child.stdout.readline(), "ready\n")
         return child
+
+    @staticmethod
+    def release(child):
+        """By its main thread: the kernel chooses another one while that is stopped, where the handler's frame would stay."""
+        ctypes.CDLL(None).tgkill(child.pid, child.pid, signal.SIGUSR2)
 
     def end(self, child):
         self.assertIsNone(child.poll())
@@ -130,7 +136,7 @@ class AttachCode(attaching.Test):
                 self.assertGreater(self.patched(errors)[3], 1)
                 self.assertNotIn("will return through", errors)
                 self.check_code(child.pid, before)
-                child.send_signal(signal.SIGUSR2)
+                self.release(child)
                 recorder = self.attach(child.pid, data=f"free-{name}")
                 self.wait_for(lambda: self.calls("held", f"free-{name}") > 0)
                 self.assertNotIn("left: first instructions with", self.leave(recorder))
@@ -146,7 +152,7 @@ class AttachCode(attaching.Test):
                 errors = self.leave(self.attach(child.pid, data=f"parked-{name}"))
                 self.assertIn("1 function left: first instructions with a thread in their midst", errors)
                 self.check_code(child.pid, before)
-                child.send_signal(signal.SIGUSR2)
+                self.release(child)
                 recorder = self.attach(child.pid, data=f"resumed-{name}")
                 self.wait_for(lambda: self.calls("held", f"resumed-{name}") > 0)
                 self.leave(recorder)
@@ -161,7 +167,7 @@ class AttachCode(attaching.Test):
                 child = self.start(name, *ALL, "many", "later", "caught", "stale", program="stale")
                 before = code(child.pid)
                 recorder = self.attach(child.pid, data=data)
-                child.send_signal(signal.SIGUSR2)
+                self.release(child)
                 self.assertEqual([child.stdout.readline() for _ in range(2)], 2 * ["asleep\n"])
                 self.check_left(child.pid, self.leave(recorder), before)
                 # Now some of its calls are open since a recording that has ended.
@@ -174,7 +180,7 @@ class AttachCode(attaching.Test):
             with self.subTest(name):
                 child = self.start(name, *ALL, "many", "later", "caught", program="stale")
                 before = code(child.pid)
-                child.send_signal(signal.SIGUSR2)
+                self.release(child)
                 self.assertEqual([child.stdout.readline() for _ in range(2)], 2 * ["asleep\n"])
                 self.check_left(child.pid, self.leave(self.attach(child.pid, data=f"caught-{name}")), before)
                 self.end(child)

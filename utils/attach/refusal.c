@@ -219,7 +219,8 @@ int ftr_attach_stop_refusal(int32_t pid, struct ftr_err *err)
 	int ret;
 
 	snprintf(path, sizeof(path), "/proc/%d/status", pid);
-	if (status_number(path, "TracerPid", 10, &tracer) && tracer != 0)
+	tracer = tracer_of(path);
+	if (tracer != 0)
 		return ftr_err_set(err, EPERM, "process %d is traced by process %d already, which "
 				   "may be for --syscalls, gdb or strace; end that first", pid,
 				   (int)tracer);

@@ -29,7 +29,6 @@ struct ftr_steps {
 	void *upt;			/* (owned) libunwind's, of the thread */
 	unw_cursor_t cursor;
 	bool is_lost;
-	bool is_handler;		/* this frame, which libunwind may not know */
 	uint64_t looks;			/* that are left */
 	uint64_t stub_sp;		/* of the last stub */
 	struct regs behind;		/* ... the caller's */
@@ -187,7 +186,7 @@ bool ftr_steps_is_handler(struct ftr_steps *steps)
 
 	if (steps->is_lost)
 		return false;
-	return steps->is_handler || unw_is_signal_frame(&steps->cursor) > 0 ||
+	return unw_is_signal_frame(&steps->cursor) > 0 ||
 	       (steps->places->comeback != 0 && position_get(&steps->cursor, &ip, &sp) &&
 		ip == steps->places->comeback);
 }
@@ -250,8 +249,7 @@ static int begin_behind(struct ftr_steps *steps, unw_cursor_t *cursor, const str
 	steps->places->steps->ends_at_stubs = true;
 	for (reg = 0; reg <= UNW_REG_LAST; reg++)
 		regs.is_known[reg] = unw_get_reg(cursor, reg, &regs.v[reg]) == 0;
-	steps->is_handler = address == steps->places->comeback;
-	regs.v[FTR_ARCH_REG_PC] = steps->is_handler ? address : address - 1;
+	regs.v[FTR_ARCH_REG_PC] = address == steps->places->comeback ? address : address - 1;
 	regs.v[UNW_TDEP_IP] = regs.v[FTR_ARCH_REG_PC];
 	regs.is_known[FTR_ARCH_REG_PC] = true;
 	regs.is_known[UNW_TDEP_IP] = true;
@@ -270,7 +268,6 @@ int ftr_steps_next(struct ftr_steps *steps)
 
 	if (steps->is_lost)
 		return -1;
-	steps->is_handler = false;
 	if (!steps->places->steps->ends_at_stubs || !is_at_stub(steps, &before, &stub)) {
 		ret = unw_step(&steps->cursor);
 		if (ret != 0 || !is_at_stub(steps, &before, &stub))
