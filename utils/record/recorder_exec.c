@@ -53,18 +53,18 @@ static void known_add(struct ftr_recorder *recorder, const struct ftr_exec_known
 	(void)ftr_vec_push(&recorder->execs, *file);
 }
 
-/* 0: what is at @path now, to run for user @uid. */
-static int known_of(struct ftr_exec_known *file, const char *path, uid_t uid)
+/* What is at @path now, to run for user @uid; false: nothing is. */
+static bool known_of(struct ftr_exec_known *file, const char *path, uid_t uid)
 {
 	struct stat st;
 
 	if (stat(path, &st) < 0)
-		return -errno;
+		return false;
 	*file = (struct ftr_exec_known){
 		.device = st.st_dev, .inode = st.st_ino,
 		.size_bytes = (uint64_t)st.st_size, .changed = st.st_ctim, .uid = uid,
 	};
-	return 0;
+	return true;
 }
 
 /* Can @path, called @name, be traced?  Then the reply says for which machine it is. */
@@ -74,7 +74,7 @@ static int check(struct ftr_recorder *recorder, const char *path, const char *na
 	const struct ftr_exec_known *known;
 	struct ftr_exec_known file;
 	struct ftr_program program;
-	bool is_file = known_of(&file, path, recorder->request.uid) == 0;
+	bool is_file = known_of(&file, path, recorder->request.uid);
 	int ret;
 
 	known = is_file ? known_find(recorder, &file) : NULL;

@@ -25,9 +25,10 @@ bool ftr_filter_is_needed(const struct ftr_pipeline_options *options);
 bool ftr_filter_needs_all_tasks(const struct ftr_pipeline_options *options);
 
 /*
- * Do rules act at calls that threshold leaves out: switch, end the stream, or count?  They do when
- * a program is recorded, where calls are left out when they end.  Then ftr_filter_ahead_new stands
- * before threshold, and looks at all calls.
+ * Do rules act at calls that threshold leaves out: switch, end the stream, or count?  Or are calls
+ * left out here that others are kept for there?  Both differ from what is recorded of a program,
+ * where rules are asked when a call begins, and it is left out when it ends.  Then
+ * ftr_filter_ahead_new stands before threshold, and looks at all calls.
  */
 bool ftr_filter_looks_ahead(const struct ftr_pipeline_options *options);
 
