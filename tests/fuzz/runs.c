@@ -3,6 +3,7 @@
 #include "tests/fuzz/runs.h"
 
 #include <inttypes.h>
+#include <string.h>
 
 #include "tests/fuzz/fuzz.h"
 #include "utils/analysis/graph.h"
@@ -11,6 +12,8 @@
 #include "utils/trace/func.h"
 #include "utils/trace/pipeline.h"
 #include "utils/trace/pump.h"
+#include "utils/trace/rule.h"
+#include "utils/trace/rule_plan.h"
 #include "utils/trace/trace.h"
 
 static size_t in_runs;	/* of the pump at work */
@@ -42,7 +45,7 @@ static void stats_text(const struct ftr_stats *stats, struct ftr_strbuf *text)
 	for (size_t i = 0; i < stats->tasks.nr; i++) {
 		const struct ftr_task_stat *task = &stats->tasks.v[i];
 
-		if (task->task != NULL)
+		if (task->calls > 0)	/* who shows them lists these */
 			ftr_strbuf_printf(text, "task %d: %" PRIu64 " calls, %" PRIu64 ", self %"
 					  PRIu64 "\n", task->task->tid, task->calls,
 					  task->total_ns, task->self_ns);
@@ -61,13 +64,36 @@ static void graph_text(const struct ftr_graph *graph, struct ftr_strbuf *text)
 	}
 }
 
-size_t runs_text(struct ftr_trace *trace, const struct runs_way *way, bool is_tree,
+/* "-F main -N exit" */
+static void rules_parse(struct ftr_rules *rules, const char *text)
+{
+	static const char letters[FTR_RULE_KINDS + 1] = "FNCHLTAR";
+	char copy[256], *left = copy, *option, *rule;
+	struct ftr_err err = { 0 };
+
+	ftr_rules_init(rules);
+	check(strlen(text) < sizeof(copy));
+	strcpy(copy, text);
+	while ((option = strsep(&left, " ")) != NULL && (rule = strsep(&left, " ")) != NULL) {
+		const char *letter = strchr(letters, option[1]);
+
+		check(letter != NULL);
+		check(ftr_rules_parse(rules, (enum ftr_rule_kind)(letter - letters), rule,
+				      FTR_MATCH_REGEX, &err) == 0);
+	}
+}
+
+size_t runs_text(struct ftr_trace *trace, const struct runs_way *way, const struct runs_what *what,
 		 struct ftr_strbuf *text)
 {
-	static const struct ftr_pipeline_options options = { .kernel_full = true,
-							     .is_unordered = true };
+	struct ftr_pipeline_options options = {
+		.kernel_full = true, .is_unordered = true, .threshold_ns = what->threshold_ns,
+		.depth_max = what->depth_max,
+	};
 	struct ftr_err err = { 0 };
-	struct ftr_sink *sink = is_tree ? ftr_graph_new(false, &err) : ftr_stats_new(0, &err);
+	struct ftr_sink *sink = what->is_tree ? ftr_graph_new(false, &err) : ftr_stats_new(0, &err);
+	struct ftr_rule_plans plans;
+	struct ftr_rules rules;
 	struct ftr_source *source = NULL;
 	struct ftr_sink_ops ops;
 
@@ -79,9 +105,14 @@ size_t runs_text(struct ftr_trace *trace, const struct runs_way *way, bool is_tr
 	in_runs = 0;
 	trace->chunk_bytes = way->chunk_bytes;
 	trace->thread_nr = way->thread_nr;
+	if (what->rules != NULL) {
+		rules_parse(&rules, what->rules);
+		check(ftr_rule_plans_init(&plans, &rules, trace) == 0);
+		options.plans = &plans;
+	}
 	check(ftr_trace_pipeline(trace, &options, &source, &err) == 0);
 	check(ftr_pump(source, sink, trace, NULL, &err) == 0);
-	if (is_tree)
+	if (what->is_tree)
 		graph_text(ftr_graph_get(sink), text);
 	else
 		stats_text(ftr_stats_get(sink), text);
@@ -90,6 +121,10 @@ size_t runs_text(struct ftr_trace *trace, const struct runs_way *way, bool is_tr
 	ftr_strbuf_printf(text, "read %" PRIu64 "\n", trace->bytes_read);
 	ftr_sink_free(sink);
 	ftr_source_free(source);
+	if (what->rules != NULL) {
+		ftr_rule_plans_fini(&plans);
+		ftr_rules_fini(&rules);
+	}
 	ftr_trace_free(trace);
 	return in_runs;
 }

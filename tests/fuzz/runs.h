@@ -5,6 +5,7 @@
 
 #include <stdbool.h>
 #include <stddef.h>
+#include <stdint.h>
 
 struct ftr_strbuf;
 struct ftr_trace;
@@ -15,11 +16,19 @@ struct runs_way {
 	unsigned thread_nr;
 };
 
+/* Which sums are made: all zero = by function, of all calls. */
+struct runs_what {
+	bool is_tree;			/* of calls */
+	uint64_t threshold_ns;
+	uint32_t depth_max;
+	const char *rules;		/* (nullable) "-F main -T work@depth=2" */
+};
+
 /*
- * Append all sums of @trace, which is read to its end and freed, as text: by function, or the tree
- * of calls.  Returns how many events came in runs.
+ * Append the sums of @trace, which is read to its end and freed, as text.  Returns how many events
+ * came in runs.
  */
-size_t runs_text(struct ftr_trace *trace, const struct runs_way *way, bool is_tree,
+size_t runs_text(struct ftr_trace *trace, const struct runs_way *way, const struct runs_what *what,
 		 struct ftr_strbuf *text);
 
 #endif /* FTR_TESTS_FUZZ_RUNS_H */

@@ -17,9 +17,10 @@
 
 #define PACKED_OF 8	/* inputs one is packed, too, which takes as long as all else */
 
-static void sums(const uint8_t *data, size_t size, const struct runs_way *way, bool is_tree,
-		 struct ftr_strbuf *text)
+static void sums(const uint8_t *data, size_t size, const struct runs_way *way,
+		 const struct runs_what *what, struct ftr_strbuf *text)
 {
+	struct runs_what of_trace = *what;
 	struct ftr_diag diag = { 0 };
 	struct ftr_trace *trace = ftr_trace_new("fuzz", &diag);
 	struct ftr_err err = { 0 };
@@ -28,10 +29,12 @@ static void sums(const uint8_t *data, size_t size, const struct runs_way *way, b
 	check(trace != NULL);
 	ftr_strbuf_init(text);
 	check(ftr_dir_open_memory(&dir, data, size, &err) == 0);
-	if (ftr_uftrace_read_dir(trace, dir, &err) == 0)
-		runs_text(trace, way, is_tree && trace->summary == NULL, text);
-	else
+	if (ftr_uftrace_read_dir(trace, dir, &err) == 0) {
+		of_trace.is_tree = what->is_tree && trace->summary == NULL;
+		runs_text(trace, way, &of_trace, text);
+	} else {
 		ftr_trace_free(trace);
+	}
 	ftr_strbuf_printf(text, "%u warnings\n", diag.nr);
 }
 
@@ -72,18 +75,24 @@ void fuzz_extra_uftrace(const uint8_t *data, size_t size)
 	static const struct runs_way ways[] = { { 48, 1 }, { 1 << 16, 1 }, { 112, 1 } };
 	uint32_t random = size == 0 ? 0 : data[size / 2] + (uint32_t)size;
 	const struct runs_way *way = &ways[random % (sizeof(ways) / sizeof(ways[0]))];
-	bool is_tree = random / 4 % 2 != 0;
+	static const struct runs_what whats[] = {
+		{ .is_tree = false }, { .is_tree = true }, { .threshold_ns = 2000 },
+		{ .rules = "-F [a-f] -N [x-z]" },
+		{ .is_tree = true, .rules = "-F [a-f] -T [m-o]@depth=2" },
+		{ .threshold_ns = 100, .rules = "-H [a-f] -N [x-z]" },
+	};
+	const struct runs_what *what = &whats[random / 4 % (sizeof(whats) / sizeof(whats[0]))];
 	struct ftr_strbuf expected, got, packed;
 
 	check_block(data, size);
-	sums(data, size, &events, is_tree, &expected);
-	sums(data, size, way, is_tree, &got);
+	sums(data, size, &events, what, &expected);
+	sums(data, size, way, what, &got);
 	check(strcmp(ftr_strbuf_str(&expected), ftr_strbuf_str(&got)) == 0);
 	ftr_strbuf_fini(&got);
 	ftr_strbuf_init(&packed);
 	if (sum_of(data, size) % PACKED_OF == 0 && fuzz_packed(data, size, random, &packed)) {
 		sums((const uint8_t *)packed.s, packed.len, random % 2 == 0 ? &events : way,
-		     is_tree, &got);
+		     what, &got);
 		check(strcmp(ftr_strbuf_str(&expected), ftr_strbuf_str(&got)) == 0);
 		ftr_strbuf_fini(&got);
 	}

@@ -158,8 +158,8 @@ static void func_stat_init(struct ftr_func_stat *stat, const struct ftr_func *fu
 
 /*
  * Count the open calls of each function, entries and exits alike: a branch would be mispredicted.
- * Fills exits[] with the indices of the exits, nested[] with whether the function is open still.
- * Returns the number of exits, or -ENOMEM.
+ * Fills exits[] with the indices of the exits that count, nested[] with whether the function is
+ * open still.  Returns the number of exits, or -ENOMEM.
  */
 static int follow_calls(struct ftr_task_stat *task, const struct ftr_event *evs, size_t nr,
 			uint16_t *exits, uint8_t *nested)
@@ -169,13 +169,14 @@ static int follow_calls(struct ftr_task_stat *task, const struct ftr_event *evs,
 	for (size_t i = 0; i < nr; i++) {
 		uint32_t id = evs[i].call.func->id;
 		uint32_t is_exit = evs[i].type;		/* ENTRY is 0, EXIT is 1 */
+		bool is_short = (evs[i].flags & FTR_EVENT_SHORT) != 0;
 
 		if (__builtin_expect(GROW_TO(&task->open, id) < 0, 0))
 			return -ENOMEM;
 		task->open.v[id] += 1 - 2 * is_exit;
 		exits[exit_nr] = (uint16_t)i;
 		nested[exit_nr] = task->open.v[id] > 0;
-		exit_nr += (int)is_exit;
+		exit_nr += (int)is_exit & !is_short;
 	}
 	return exit_nr;
 }
@@ -346,6 +347,9 @@ static int count_ends(struct stats_sink *self, struct ftr_task_stat *task,
 		};
 		uint32_t open = --task->open.v[end->func->id];
 
+		if (end->is_short)
+			continue;
+		task->calls++;
 		cut[end->sum] = end->outer_ns;
 		if (count_exit(self, task, &ev, open > 0) < 0)
 			return -ENOMEM;
@@ -390,7 +394,6 @@ static int count_run(struct stats_sink *self, const struct ftr_run *run, uint64_
 			return -ENOMEM;
 	if (count_ends(self, task, run, cut) < 0)
 		return -ENOMEM;
-	task->calls += run->end_nr;
 	if (run->base_depth == run->end_nr)
 		task->total_ns += run->outside_ns;
 	for (size_t i = 1; i < run->sum_nr; i++)
@@ -504,6 +507,7 @@ static const struct ftr_sink_ops plain_sink_ops = {
 	.batch	  = stats_batch,
 	.run	  = stats_run,
 	.run_kind = FTR_RUN_BY_FUNC,
+	.takes_short = true,
 	.sums	  = stats_sums,
 	.end	  = stats_end,
 	.fini	  = stats_fini,

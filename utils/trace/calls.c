@@ -31,6 +31,7 @@ struct calls {
 	struct ftr_source base;
 	struct ftr_source *inner;	/* (owned) */
 	struct ftr_trace *trace;
+	uint64_t threshold_ns;		/* of runs: what takes less does not count */
 	const struct ftr_func *lost;	/* stands for an unknown function */
 	struct ftr_per_task stacks;
 	struct stack *current;
@@ -368,7 +369,7 @@ static bool run_fits(const struct stack *stack, const struct ftr_run *run)
 }
 
 /* Fill in what the run could not know. */
-static void run_take(struct stack *stack, struct ftr_run *run)
+static void run_take(struct stack *stack, struct ftr_run *run, uint64_t threshold_ns)
 {
 	struct ftr_stack *open = &stack->open;
 
@@ -379,8 +380,10 @@ static void run_take(struct stack *stack, struct ftr_run *run)
 		end->start_ns = frame->start_ns;
 		end->child_ns += frame->child_ns;
 		end->flags = frame->flags;
+		end->is_short = end->time_ns - end->start_ns < threshold_ns;
 		open->open_nr--;
-		ftr_stack_top(open)->child_ns += end->time_ns - end->start_ns;
+		if (!end->is_short)
+			ftr_stack_top(open)->child_ns += end->time_ns - end->start_ns;
 	}
 	ftr_stack_top(open)->child_ns += run->outside_ns;
 	for (size_t i = 0; i < run->open_nr; i++) {
@@ -397,8 +400,15 @@ static void run_take(struct stack *stack, struct ftr_run *run)
 	run->is_taken = true;
 }
 
-static int calls_run(struct ftr_source *source, enum ftr_run_kind kind, struct ftr_run **run,
-		     struct ftr_err *err)
+static void calls_wish(struct ftr_source *source, const struct ftr_run_wish *wish)
+{
+	struct calls *self = (struct calls *)source;
+
+	self->threshold_ns = wish->threshold_ns;
+	ftr_source_wish(self->inner, wish);
+}
+
+static int calls_run(struct ftr_source *source, struct ftr_run **run, struct ftr_err *err)
 {
 	struct calls *self = (struct calls *)source;
 	struct stack *stack;
@@ -406,7 +416,7 @@ static int calls_run(struct ftr_source *source, enum ftr_run_kind kind, struct f
 
 	if (self->pos < self->nr || self->is_ended)
 		return 0;
-	ret = ftr_source_run(self->inner, kind, run, err);
+	ret = ftr_source_run(self->inner, run, err);
 	if (ret <= 0)
 		return ret;
 	stack = stack_of(self, (*run)->task);
@@ -415,7 +425,7 @@ static int calls_run(struct ftr_source *source, enum ftr_run_kind kind, struct f
 		return ftr_err_set(err, ENOMEM, "out of memory");
 	if (!run_fits(stack, *run))
 		return 0;
-	run_take(stack, *run);
+	run_take(stack, *run, self->threshold_ns);
 	return 1;
 }
 
@@ -434,6 +444,7 @@ static void calls_free(struct ftr_source *source)
 
 static const struct ftr_source_ops calls_ops = {
 	.next = calls_next,
+	.wish = calls_wish,
 	.run = calls_run,
 	.free = calls_free,
 };

@@ -37,6 +37,7 @@ enum ftr_event_flag {
 	FTR_EVENT_PREEMPTED = 1 << 3,  /* POINT: linux:sched-out, and its sched-in: pre-empted */
 	FTR_EVENT_LEFT = 1 << 4,	/* EXIT: of a call that a longjmp left */
 	FTR_EVENT_ARRIVED = 1 << 5,	/* LEFT EXIT: the last of the jump; its caller goes on */
+	FTR_EVENT_SHORT = 1 << 6,	/* EXIT: of a call that does not count: threshold_sum.h */
 };
 
 /* What rules say of an event that other stages may leave out calls before: see filter.h. */

@@ -7,6 +7,7 @@
 #include <stdlib.h>
 
 #include "utils/trace/event_kind.h"
+#include "utils/trace/filter_run.h"
 #include "utils/trace/filter_rules.h"
 #include "utils/trace/pipeline.h"
 #include "utils/trace/source.h"
@@ -17,6 +18,9 @@
 #define AT_ENTRY \
 	(FTR_RULES_SHOWN & ~(ftr_rule_actions_in(FTR_IN_THRESHOLD) | (uint32_t)FTR_RULE_CLEAR))
 
+/* An event costs a fraction of what a sum of a run does. */
+#define RUN_EVENTS_A_SUM 8
+
 struct filter {
 	struct ftr_source base;
 	struct ftr_source *inner;	/* (owned) */
@@ -25,6 +29,9 @@ struct filter {
 	bool may_finish;
 	bool has_backtraces;
 	bool is_ahead;			/* tells another one what rules do at each call */
+	bool takes_runs;
+	enum ftr_run_kind run_kind;
+	struct ftr_filter_run run;
 	uint64_t finish_ns;
 	size_t drain_pos;		/* of states */
 	struct ftr_filter_state *draining;
@@ -293,18 +300,50 @@ static ssize_t filter_next(struct ftr_source *source, struct ftr_event **evs, st
 	return nr <= 0 ? nr : kept;
 }
 
+static void filter_wish(struct ftr_source *source, const struct ftr_run_wish *wish)
+{
+	struct filter *self = (struct filter *)source;
+	struct ftr_run_wish by_callers = *wish;
+
+	if (!self->takes_runs)
+		return;
+	self->run_kind = wish->kind;
+	by_callers.kind = FTR_RUN_BY_CALLERS;
+	by_callers.events_a_sum = RUN_EVENTS_A_SUM;
+	ftr_source_wish(self->inner, &by_callers);
+}
+
+static int filter_run(struct ftr_source *source, struct ftr_run **run, struct ftr_err *err)
+{
+	struct filter *self = (struct filter *)source;
+	int ret;
+
+	if (!self->takes_runs)
+		return 0;
+	ret = ftr_source_run(self->inner, run, err);
+	if (ret <= 0)
+		return ret;
+	if (ftr_filter_run_take(&self->run, &self->rules, *run, self->run_kind) < 0)
+		return ftr_err_set(err, ENOMEM, "out of memory");
+	*run = &self->run.left;
+	return 1;
+}
+
 static void filter_free(struct ftr_source *source)
 {
 	struct filter *self = (struct filter *)source;
 
 	ftr_source_free(self->inner);
 	ftr_filter_rules_fini(&self->rules);
+	ftr_filter_run_fini(&self->run);
 	ftr_vec_fini(&self->spread);
 	free(self);
 }
 
 static const struct ftr_source_ops filter_ops = {
 	.next = filter_next,
+	.wish = filter_wish,
+	.run = filter_run,
 	.free = filter_free,
 };
 
@@ -331,6 +370,8 @@ struct ftr_source *ftr_filter_new(struct ftr_source *inner, const struct ftr_sta
 	self->may_finish = !self->rules.is_told && rules_finish(options);
 	self->has_backtraces = options->has_backtraces &&
 			       (ftr_rules_actions(options->plans->rules) & FTR_RULE_BACKTRACE);
+	self->takes_runs = !self->rules.is_told && !self->has_backtraces &&
+			   ftr_filter_run_is_possible(options);
 	return &self->base;
 }
 
@@ -346,6 +387,6 @@ struct ftr_source *ftr_filter_ahead_new(struct ftr_source *inner,
 	self->rules.is_told = false;
 	self->rules.no_libcall = options->no_libcall;
 	self->may_finish = rules_finish(options);
-	self->has_backtraces = false;
+	self->has_backtraces = self->takes_runs = false;
 	return source;
 }

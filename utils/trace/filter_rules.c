@@ -39,20 +39,30 @@ static int state_init(struct ftr_filter_rules *self, struct ftr_filter_state *st
 {
 	state->task = task;
 	state->is_on = process_switch(self, task);
-	state->limit = self->has_filter ? 0 : self->depth_max;
-	state->size_min = self->size_min;
 	state->top_depth = FTR_FILTER_NO_DEPTH;
-	state->muted_from = FTR_FILTER_NO_DEPTH;
+	state->place = (struct ftr_filter_place){
+		.limit = self->has_filter ? 0 : self->depth_max,
+		.muted_from = FTR_FILTER_NO_DEPTH,
+		.size_min = self->size_min,
+	};
 	return state->is_on == NULL ? -ENOMEM : 0;
+}
+
+struct ftr_filter_state *ftr_filter_rules_state(struct ftr_filter_rules *self,
+						struct ftr_task *task)
+{
+	struct ftr_filter_state *state = ftr_per_task_get(&self->states, task);
+
+	if (state == NULL || (state->is_on == NULL && state_init(self, state, task) < 0))
+		return NULL;
+	return state;
 }
 
 static struct ftr_filter_frame *frame_push(struct ftr_filter_state *state, uint32_t depth)
 {
-	uint32_t shown_depth = depth - state->hidden_nr;
 	struct ftr_filter_frame frame = {
-		.depth = depth, .hidden_nr = state->hidden_nr, .limit = state->limit,
-		.size_min = state->size_min,
-		.shown_depth = shown_depth < state->limit ? shown_depth : state->limit,
+		.before = state->place, .depth = depth,
+		.shown_depth = ftr_filter_shown_depth(&state->place, depth),
 	};
 
 	if (ftr_vec_push(&state->frames, frame) < 0)
@@ -61,28 +71,60 @@ static struct ftr_filter_frame *frame_push(struct ftr_filter_state *state, uint3
 	return &state->frames.v[state->frames.nr - 1];
 }
 
-/* How many levels, that of the call included, may be shown from it on? */
-static uint32_t levels_of(const struct ftr_filter_rules *self, const struct ftr_filter_frame *frame,
-			  const struct ftr_rule_plan *plan)
+/* Does what the plan says count there? */
+static bool plan_counts(const struct ftr_filter_rules *self, const struct ftr_filter_place *place,
+			const struct ftr_rule_plan *plan)
 {
+	bool is_outside = self->has_filter && place->chosen_nr == 0;
+
+	return place->muted_from == FTR_FILTER_NO_DEPTH &&
+	       (!is_outside || (plan->actions & (FTR_RULE_FILTER | FTR_RULE_NOTRACE)) != 0);
+}
+
+/*
+ * A call begins at @depth, of which nothing is shown if it is muted.  How many levels, its own
+ * included, may be shown from it on?
+ */
+static uint32_t place_enter(const struct ftr_filter_rules *self, struct ftr_filter_place *place,
+			    const struct ftr_rule_plan *plan, uint32_t depth, bool is_muted)
+{
+	if (is_muted) {
+		place->muted_from = depth;
+		return 0;
+	}
+	place->chosen_nr += (plan->actions & FTR_RULE_FILTER) != 0;
+	if (plan->actions & FTR_RULE_SIZE)
+		place->size_min = plan->values.size_bytes;
 	if (plan->actions & FTR_RULE_DEPTH)
 		return plan->values.depth;
 	if (plan->actions & FTR_RULE_FILTER)
 		return self->depth_max;
-	return frame->limit - frame->shown_depth;
+	return place->limit - ftr_filter_shown_depth(place, depth);
 }
 
-static void frame_enter(struct ftr_filter_state *state, struct ftr_filter_frame *frame,
-			uint32_t levels)
+/* ... and what it calls is shown below it, if it is shown itself. */
+static void place_show(struct ftr_filter_place *place, uint32_t depth, uint32_t shown_depth,
+		       uint32_t levels, bool is_shown)
 {
-	state->hidden_nr = frame->depth + !frame->is_shown - frame->shown_depth;
-	if (__builtin_add_overflow(frame->shown_depth, levels, &state->limit))
-		state->limit = UINT32_MAX;
+	place->hidden_nr = depth + !is_shown - shown_depth;
+	if (__builtin_add_overflow(shown_depth, levels, &place->limit))
+		place->limit = UINT32_MAX;
 }
 
-static bool is_outside(const struct ftr_filter_rules *self, const struct ftr_filter_state *state)
+bool ftr_filter_rules_enter(const struct ftr_filter_rules *self, struct ftr_filter_place *place,
+			    const struct ftr_rule_plan *plan, uint32_t depth,
+			    uint32_t *shown_depth)
 {
-	return self->has_filter && state->chosen_nr == 0;
+	bool is_muted = (plan->actions & FTR_RULE_NOTRACE) != 0, is_shown;
+	uint32_t levels;
+
+	*shown_depth = ftr_filter_shown_depth(place, depth);
+	if (plan->actions == 0 || !plan_counts(self, place, plan))
+		return *shown_depth < place->limit;
+	levels = place_enter(self, place, plan, depth, is_muted);
+	is_shown = levels > 0 && !(plan->actions & FTR_RULE_HIDE);
+	place_show(place, depth, *shown_depth, levels, is_shown);
+	return is_shown;
 }
 
 static struct ftr_filter_counter *counter_of(struct ftr_filter_state *state,
@@ -140,15 +182,13 @@ static void act(struct ftr_filter_rules *self, struct ftr_filter_state *state,
 static int take_entry(struct ftr_filter_rules *self, struct ftr_filter_state *state,
 		      struct ftr_event *ev, const struct ftr_rule_plan *plan)
 {
-	bool is_chosen = (plan->actions & FTR_RULE_FILTER) != 0;
 	bool is_muted = (plan->actions & FTR_RULE_NOTRACE) != 0;
 	const struct ftr_func *func = ev->call.func;
 	struct ftr_filter_frame *frame;
 	uint32_t levels;
 	int counts;
 
-	if (state->muted_from != FTR_FILTER_NO_DEPTH ||
-	    (is_outside(self, state) && !is_chosen && !is_muted))
+	if (!plan_counts(self, &state->place, plan))
 		return ftr_filter_is_below_limit(state, ev);
 	counts = count(self, state, ev, plan);
 	if (counts < 0)
@@ -158,20 +198,13 @@ static int take_entry(struct ftr_filter_rules *self, struct ftr_filter_state *st
 	frame = frame_push(state, ev->depth);
 	if (frame == NULL)
 		return -ENOMEM;
-	levels = is_muted ? 0 : levels_of(self, frame, plan);
-	if (is_muted) {
-		state->muted_from = ev->depth;
-	} else {
-		frame->is_chosen = is_chosen;
-		state->chosen_nr += is_chosen;
+	levels = place_enter(self, &state->place, plan, ev->depth, is_muted);
+	if (!is_muted)
 		act(self, state, plan);
-		if (plan->actions & FTR_RULE_SIZE)
-			state->size_min = plan->values.size_bytes;
-	}
-	frame->is_small = !is_muted && func->size != 0 && func->size < state->size_min;
+	frame->is_small = !is_muted && func->size != 0 && func->size < state->place.size_min;
 	frame->is_shown = levels > 0 && *state->is_on && !(plan->actions & FTR_RULE_HIDE) &&
 			  !frame->is_small && !(self->no_libcall && func->symbol_type == 'P');
-	frame_enter(state, frame, levels);
+	place_show(&state->place, ev->depth, frame->shown_depth, levels, frame->is_shown);
 	ev->depth = frame->shown_depth;
 	ev->color = plan->values.color;
 	return frame->is_shown;
@@ -191,12 +224,7 @@ static bool take_exit(struct ftr_filter_state *state, struct ftr_event *ev)
 	struct ftr_filter_frame *frame = &state->frames.v[--state->frames.nr];
 
 	time_give(frame, ev, state->frames.nr);
-	if (state->muted_from == frame->depth)
-		state->muted_from = FTR_FILTER_NO_DEPTH;
-	state->chosen_nr -= frame->is_chosen;
-	state->hidden_nr = frame->hidden_nr;
-	state->limit = frame->limit;
-	state->size_min = frame->size_min;
+	state->place = frame->before;
 	state->top_depth = state->frames.nr > 0 ? frame[-1].depth : FTR_FILTER_NO_DEPTH;
 	ev->depth = frame->shown_depth;
 	return frame->is_shown;
@@ -206,8 +234,9 @@ static bool take_exit(struct ftr_filter_state *state, struct ftr_event *ev)
 static bool is_idle(const struct ftr_filter_rules *self, const struct ftr_filter_state *state,
 		    const struct ftr_rule_plan *plan)
 {
-	return plan->actions == 0 || (plan->actions == FTR_RULE_FILTER && state->chosen_nr > 0 &&
-				      (self->depth_max & state->limit) == UINT32_MAX);
+	return plan->actions == 0 ||
+	       (plan->actions == FTR_RULE_FILTER && state->place.chosen_nr > 0 &&
+		(self->depth_max & state->place.limit) == UINT32_MAX);
 }
 
 int ftr_filter_rules_take_call(struct ftr_filter_rules *self, struct ftr_filter_state *state,
@@ -251,9 +280,9 @@ static void told_take(struct ftr_filter_rules *self, struct ftr_filter_state *st
 
 int ftr_filter_rules_take_any(struct ftr_filter_rules *self, struct ftr_event *ev)
 {
-	struct ftr_filter_state *state = ftr_per_task_get(&self->states, ev->task);
+	struct ftr_filter_state *state = ftr_filter_rules_state(self, ev->task);
 
-	if (state == NULL || (state->is_on == NULL && state_init(self, state, ev->task) < 0))
+	if (state == NULL)
 		return -ENOMEM;
 	if (self->is_told)
 		told_take(self, state, ev);

@@ -24,20 +24,26 @@ struct ftr_pipeline_options;
 
 #define FTR_FILTER_NO_DEPTH UINT32_MAX
 
+/* What the calls around it decide of the one that comes next. */
+struct ftr_filter_place {
+	uint32_t hidden_nr;	/* of them, those that are not shown */
+	uint32_t limit;		/* only depths below it, less hidden_nr, are shown */
+	uint32_t chosen_nr;	/* open calls of FILTER */
+	uint32_t muted_from;	/* depth of the open call of NOTRACE, or FTR_FILTER_NO_DEPTH */
+	uint64_t size_min;	/* functions of less code are left out */
+};
+
 /*
  * An open call that a rule concerns, or that began while its process was switched off; any where
  * sizes matter, or others are told.
  */
 struct ftr_filter_frame {
+	struct ftr_filter_place before;	/* it began */
 	uint32_t depth;
 	uint32_t shown_depth;
-	uint32_t hidden_nr;	/* before it */
-	uint32_t limit;		/* before it */
-	uint64_t size_min;	/* before it */
 	uint64_t given_ns;	/* own time of calls that were left out for their size */
 	bool is_shown;
 	bool is_small;		/* left out for its size */
-	bool is_chosen;		/* counts in chosen_nr */
 };
 
 /* Calls of a function that rules count. */
@@ -50,11 +56,7 @@ struct ftr_filter_counter {
 struct ftr_filter_state {
 	FTR_VEC(struct ftr_filter_frame) frames;
 	uint32_t top_depth;	/* of the innermost of them, or FTR_FILTER_NO_DEPTH */
-	uint32_t hidden_nr;	/* calls around the next one that are not shown */
-	uint32_t limit;		/* only depths below it, less hidden_nr, are shown */
-	uint64_t size_min;	/* functions of less code are left out */
-	uint32_t chosen_nr;	/* open calls of FILTER */
-	uint32_t muted_from;	/* depth of the open call of NOTRACE, or FTR_FILTER_NO_DEPTH */
+	struct ftr_filter_place place;
 	bool *is_on;		/* of its process; NULL = the task is new */
 	struct ftr_task *task;
 	struct ftr_stack shown;	/* calls that are shown, where rules may end the stream */
@@ -84,20 +86,36 @@ void ftr_filter_rules_init(struct ftr_filter_rules *rules,
 			   const struct ftr_pipeline_options *options);
 void ftr_filter_rules_fini(struct ftr_filter_rules *rules);
 
+/* Of a task, which may be new; NULL when out of memory. */
+struct ftr_filter_state *ftr_filter_rules_state(struct ftr_filter_rules *rules,
+						struct ftr_task *task);
+
+/*
+ * Of a call at @depth that begins at @place, where nothing but its function counts: is it shown?
+ * *shown_depth becomes at which depth, @place that of what it calls.  @plan has no conditions.
+ */
+bool ftr_filter_rules_enter(const struct ftr_filter_rules *rules, struct ftr_filter_place *place,
+			    const struct ftr_rule_plan *plan, uint32_t depth,
+			    uint32_t *shown_depth);
+
 /* Of any event.  Is it shown?  1, 0 or -ENOMEM; its depth is then what it is shown at. */
 int  ftr_filter_rules_take_any(struct ftr_filter_rules *rules, struct ftr_event *ev);
 /* Of an ENTRY or EXIT of a task that is known. */
 int  ftr_filter_rules_take_call(struct ftr_filter_rules *rules, struct ftr_filter_state *state,
 				struct ftr_event *ev);
 
+/* At which depth is what happens at @depth shown, if it is? */
+static inline uint32_t ftr_filter_shown_depth(const struct ftr_filter_place *place, uint32_t depth)
+{
+	return depth - place->hidden_nr < place->limit ? depth - place->hidden_nr : place->limit;
+}
+
 /* Is @ev, neither ENTRY nor EXIT of a call on the stack, shown?  Then at which depth. */
 static inline bool ftr_filter_is_below_limit(const struct ftr_filter_state *state,
 					     struct ftr_event *ev)
 {
-	uint32_t depth = ev->depth - state->hidden_nr;
-
-	ev->depth = depth < state->limit ? depth : state->limit;
-	return depth < state->limit;
+	ev->depth = ftr_filter_shown_depth(&state->place, ev->depth);
+	return ev->depth < state->place.limit;
 }
 
 /* As ftr_filter_rules_take_any, quickly for calls that no rule concerns. */

@@ -25,6 +25,8 @@ libftr_a_SOURCES += \
 	utils/trace/filter.h \
 	utils/trace/filter_rules.c \
 	utils/trace/filter_rules.h \
+	utils/trace/filter_run.c \
+	utils/trace/filter_run.h \
 	utils/trace/format.c \
 	utils/trace/format.h \
 	utils/trace/func.h \
@@ -97,6 +99,8 @@ libftr_a_SOURCES += \
 	utils/trace/text_ahead.h \
 	utils/trace/threshold.c \
 	utils/trace/threshold.h \
+	utils/trace/threshold_sum.c \
+	utils/trace/threshold_sum.h \
 	utils/trace/threshold_time.c \
 	utils/trace/threshold_time.h \
 	utils/trace/ties.c \

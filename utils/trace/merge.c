@@ -147,19 +147,27 @@ static ssize_t chain_next(struct ftr_source *source, struct ftr_event **evs, str
 			      : input_hand_out(&self->b, evs, self->b.nr);
 }
 
-static int chain_run(struct ftr_source *source, enum ftr_run_kind kind, struct ftr_run **run,
-		     struct ftr_err *err)
+static void chain_wish(struct ftr_source *source, const struct ftr_run_wish *wish)
+{
+	struct merge *self = (struct merge *)source;
+
+	ftr_source_wish(self->a.source, wish);
+	ftr_source_wish(self->b.source, wish);
+}
+
+static int chain_run(struct ftr_source *source, struct ftr_run **run, struct ftr_err *err)
 {
 	struct merge *self = (struct merge *)source;
 	struct ftr_input *input = self->a.source != NULL ? &self->a : &self->b;
 
 	if (self->a.nr > 0 || self->b.nr > 0 || input->source == NULL)
 		return 0;
-	return ftr_source_run(input->source, kind, run, err);
+	return ftr_source_run(input->source, run, err);
 }
 
 static const struct ftr_source_ops chain_ops = {
 	.next = chain_next,
+	.wish = chain_wish,
 	.run = chain_run,
 	.free = merge_free,
 };

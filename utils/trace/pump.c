@@ -55,7 +55,7 @@ static int pump_next(struct ftr_source *source, struct ftr_sink *sink,
 	int ret;
 
 	if (sink->ops->run != NULL)
-		nr = ftr_source_run(source, sink->ops->run_kind, &run, err);
+		nr = ftr_source_run(source, &run, err);
 	if (nr > 0) {
 		stats->events += run->event_nr;
 		ret = sink->ops->run(sink, run);
@@ -93,6 +93,8 @@ int ftr_pump_refuse_sums(const struct ftr_trace *trace, struct ftr_err *err)
 int ftr_pump(struct ftr_source *source, struct ftr_sink *sink, const struct ftr_trace *trace,
 	     struct ftr_pump_stats *stats, struct ftr_err *err)
 {
+	const struct ftr_run_wish wish = { .kind = sink->ops->run_kind,
+					   .takes_short = sink->ops->takes_short };
 	bool is_growing = trace != NULL && trace->is_growing;
 	struct ftr_pump_stats unasked;
 	int ret = 0, more = 1;
@@ -109,6 +111,8 @@ int ftr_pump(struct ftr_source *source, struct ftr_sink *sink, const struct ftr_
 		ret = sink->ops->begin(sink, trace);
 	if (ret >= 0 && trace != NULL && trace->summary != NULL)
 		ret = pump_sums(trace->summary, sink, err);
+	if (ret >= 0 && sink->ops->run != NULL)
+		ftr_source_wish(source, &wish);
 	while (ret >= 0 && more > 0) {
 		more = pump_next(source, sink, stats, err);
 		ret = more < 0 ? more : 0;

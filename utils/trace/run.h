@@ -23,6 +23,14 @@ enum ftr_run_kind {
 	FTR_RUN_BY_CALLERS,	/* one for each address below each line of callers */
 };
 
+/* What is asked for. */
+struct ftr_run_wish {
+	enum ftr_run_kind kind;
+	bool takes_short;	/* calls that do not count may come as events: FTR_EVENT_SHORT */
+	unsigned events_a_sum;	/* with many sums, runs of fewer events for each are no gain */
+	uint64_t threshold_ns;	/* calls that take less do not count: it is their callers' time */
+};
+
 /* The address of what stands for the calls that were open before the run. */
 #define FTR_RUN_BASE UINT64_MAX
 
@@ -50,6 +58,7 @@ struct ftr_run_end {
 	const struct ftr_func *func;	/* (borrowed) set by who hands it out */
 	uint64_t addr;
 	uint8_t  flags;		/* filled in: of its ENTRY */
+	bool     is_short;	/* filled in: below the threshold, so that it does not count */
 };
 
 struct ftr_run_open {

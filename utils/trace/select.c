@@ -234,15 +234,19 @@ static ssize_t select_next(struct ftr_source *source, struct ftr_event **evs, st
 	return nr < 0 ? nr : kept;
 }
 
+static void select_wish(struct ftr_source *source, const struct ftr_run_wish *wish)
+{
+	ftr_source_wish(((struct select *)source)->inner, wish);
+}
+
 /* As for batches that hold calls alone, none of which is looked at. */
-static int select_run(struct ftr_source *source, enum ftr_run_kind kind, struct ftr_run **run,
-		      struct ftr_err *err)
+static int select_run(struct ftr_source *source, struct ftr_run **run, struct ftr_err *err)
 {
 	struct select *self = (struct select *)source;
 
 	if (!self->is_about_points || kernel_matters(self))
 		return 0;
-	return ftr_source_run(self->inner, kind, run, err);
+	return ftr_source_run(self->inner, run, err);
 }
 
 static void select_free(struct ftr_source *source)
@@ -256,6 +260,7 @@ static void select_free(struct ftr_source *source)
 
 static const struct ftr_source_ops select_ops = {
 	.next = select_next,
+	.wish = select_wish,
 	.run = select_run,
 	.free = select_free,
 };

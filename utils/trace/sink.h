@@ -3,6 +3,7 @@
 #ifndef FTR_TRACE_SINK_H
 #define FTR_TRACE_SINK_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -31,6 +32,7 @@ struct ftr_sink_ops {
 	/* (nullable) As batch, for calls that are summed up already, in this way. */
 	int  (*run)(struct ftr_sink *sink, const struct ftr_run *run);
 	enum ftr_run_kind run_kind;
+	bool takes_short;	/* ... and knows that an EXIT with FTR_EVENT_SHORT does not count */
 	/* (nullable: refuses such traces) Calls that were summed up when they were recorded. */
 	int  (*sums)(struct ftr_sink *sink, const struct ftr_summary_row *row);
 	int  (*end)(struct ftr_sink *sink);					/* (nullable) */

@@ -40,11 +40,15 @@ struct ftr_source_ops {
 	 */
 	ssize_t (*next)(struct ftr_source *source, struct ftr_event **evs, struct ftr_err *err);
 	/*
+	 * (nullable) Told before anything is asked for: which runs will be.  Who wraps a source
+	 * says what it needs of these itself.
+	 */
+	void (*wish)(struct ftr_source *source, const struct ftr_run_wish *wish);
+	/*
 	 * (nullable) Offer what comes next as a run instead.  1; 0 where it has to be handed out as
 	 * events (or is the end), and as long as the run is not marked as taken; or -errno.
 	 */
-	int (*run)(struct ftr_source *source, enum ftr_run_kind kind, struct ftr_run **run,
-		   struct ftr_err *err);
+	int (*run)(struct ftr_source *source, struct ftr_run **run, struct ftr_err *err);
 	/*
 	 * (nullable) Told before anything is asked for: of what is before seek->from_ns, only those
 	 * ENTRYs have to come whose calls are open then, and first halves of pairs that are.
@@ -65,10 +69,16 @@ static inline ssize_t ftr_source_next(struct ftr_source *source, struct ftr_even
 	return source->ops->next(source, evs, err);
 }
 
-static inline int ftr_source_run(struct ftr_source *source, enum ftr_run_kind kind,
-				 struct ftr_run **run, struct ftr_err *err)
+static inline void ftr_source_wish(struct ftr_source *source, const struct ftr_run_wish *wish)
 {
-	return source->ops->run == NULL ? 0 : source->ops->run(source, kind, run, err);
+	if (source->ops->wish != NULL)
+		source->ops->wish(source, wish);
+}
+
+static inline int ftr_source_run(struct ftr_source *source, struct ftr_run **run,
+				 struct ftr_err *err)
+{
+	return source->ops->run == NULL ? 0 : source->ops->run(source, run, err);
 }
 
 static inline void ftr_source_seek(struct ftr_source *source, const struct ftr_seek *seek)

@@ -10,6 +10,7 @@
 #include "utils/trace/event_kind.h"
 #include "utils/trace/hold.h"
 #include "utils/trace/source.h"
+#include "utils/trace/threshold_sum.h"
 
 /* An open call.  Places are those of the hold; those of the batch follow them. */
 struct level {
@@ -31,6 +32,7 @@ struct threshold_time {
 	struct ftr_event *in;		/* (borrowed) the batch, as far as it is left */
 	size_t nr;
 	bool is_ended;
+	struct ftr_threshold_sum sum;	/* instead of all this, for sinks that add up */
 };
 
 /* The place of the batch's first event. */
@@ -223,6 +225,39 @@ static ssize_t threshold_time_next(struct ftr_source *source, struct ftr_event *
 	}
 }
 
+/* ---- for sinks that add up ---- */
+
+static ssize_t summed_next(struct ftr_source *source, struct ftr_event **evs, struct ftr_err *err)
+{
+	struct threshold_time *self = (struct threshold_time *)source;
+	ssize_t nr, kept = (ssize_t)ftr_threshold_sum_more(&self->sum, evs);
+
+	self->base.is_calls_only = false;
+	if (kept > 0)
+		return kept;
+	do {
+		nr = ftr_source_next(self->inner, evs, err);
+		if (nr > 0)
+			kept = ftr_threshold_sum_take(&self->sum, evs, (size_t)nr);
+		if (kept < 0)
+			return ftr_err_set(err, ENOMEM, "out of memory");
+	} while (nr > 0 && kept == 0);
+	self->base.is_calls_only = self->inner->is_calls_only && self->sum.left.nr == 0;
+	return nr <= 0 ? nr : kept;
+}
+
+static int summed_run(struct ftr_source *source, struct ftr_run **run, struct ftr_err *err)
+{
+	struct threshold_time *self = (struct threshold_time *)source;
+	int ret = 0;
+
+	if (ftr_threshold_sum_is_idle(&self->sum))
+		ret = ftr_source_run(self->inner, run, err);
+	if (ret > 0 && ftr_threshold_sum_run(&self->sum, *run) < 0)
+		return ftr_err_set(err, ENOMEM, "out of memory");
+	return ret;
+}
+
 static void threshold_time_free(struct ftr_source *source)
 {
 	struct threshold_time *self = (struct threshold_time *)source;
@@ -230,11 +265,31 @@ static void threshold_time_free(struct ftr_source *source)
 	ftr_source_free(self->inner);
 	ftr_vec_fini(&self->levels);
 	ftr_hold_fini(&self->hold);
+	ftr_threshold_sum_fini(&self->sum);
 	free(self);
+}
+
+static const struct ftr_source_ops summed_ops = {
+	.next = summed_next,
+	.run = summed_run,
+	.free = threshold_time_free,
+};
+
+static void threshold_time_wish(struct ftr_source *source, const struct ftr_run_wish *wish)
+{
+	struct threshold_time *self = (struct threshold_time *)source;
+	struct ftr_run_wish of_long = *wish;
+
+	if (!wish->takes_short)
+		return;
+	self->base.ops = &summed_ops;
+	of_long.threshold_ns = self->threshold_ns;
+	ftr_source_wish(self->inner, &of_long);
 }
 
 static const struct ftr_source_ops threshold_time_ops = {
 	.next = threshold_time_next,
+	.wish = threshold_time_wish,
 	.free = threshold_time_free,
 };
 
@@ -248,7 +303,7 @@ struct ftr_source *ftr_threshold_time_new(struct ftr_source *inner, uint64_t thr
 	}
 	self->base.ops = &threshold_time_ops;
 	self->inner = inner;
-	self->threshold_ns = threshold_ns;
+	self->threshold_ns = self->sum.threshold_ns = threshold_ns;
 	self->out = FTR_HOLD_NOWHERE;
 	return &self->base;
 }

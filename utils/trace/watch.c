@@ -55,8 +55,12 @@ static ssize_t watch_next(struct ftr_source *source, struct ftr_event **evs, str
 	return nr;
 }
 
-static int watch_run(struct ftr_source *source, enum ftr_run_kind kind, struct ftr_run **run,
-		     struct ftr_err *err)
+static void watch_wish(struct ftr_source *source, const struct ftr_run_wish *wish)
+{
+	ftr_source_wish(((struct watch *)source)->inner, wish);
+}
+
+static int watch_run(struct ftr_source *source, struct ftr_run **run, struct ftr_err *err)
 {
 	struct watch *self = (struct watch *)source;
 	int ret;
@@ -64,7 +68,7 @@ static int watch_run(struct ftr_source *source, enum ftr_run_kind kind, struct f
 	watch_settle(self);
 	if (self->watch->is_ending)
 		return 0;
-	ret = ftr_source_run(self->inner, kind, run, err);
+	ret = ftr_source_run(self->inner, run, err);
 	if (ret > 0)
 		self->offered = *run;
 	return ret;
@@ -80,6 +84,7 @@ static void watch_free(struct ftr_source *source)
 
 static const struct ftr_source_ops watch_ops = {
 	.next = watch_next,
+	.wish = watch_wish,
 	.run = watch_run,
 	.free = watch_free,
 };

@@ -97,6 +97,7 @@ struct uft_reader {
 	struct uft_kernel *kernel;		/* (owned, nullable) */
 	struct uft_summary *summary;		/* (owned, nullable) */
 	struct uft_live *live;			/* (owned, nullable) it is being recorded */
+	struct ftr_run_wish wish;	/* which runs will be asked for */
 	struct uft_ahead *ahead;		/* (owned, nullable) once runs were asked for */
 	struct uft_slot slots[UFT_SLOTS];
 };

@@ -9,6 +9,8 @@
 #include "utils/base/bytes.h"
 #include "utils/format/uftrace/read_match.h"
 
+#define SUMS_MANY 256u	/* fewer of them cost nothing */
+
 /* When something comes, behind @time_ns, that is no record: a side event, a change of the map. */
 static uint64_t limit_behind(const struct uft_task *data, uint64_t time_ns)
 {
@@ -63,6 +65,14 @@ static bool run_begin(struct uft_match *match, const struct uft_task *task, stru
 	return true;
 }
 
+/* Is the run no gain? */
+static bool run_is_thin(const struct uft_chunk *chunk, const struct uft_run *run)
+{
+	size_t record_nr = (run->to - run->from) / UFT_RECORD_BYTES;
+
+	return run->sum_nr >= SUMS_MANY && record_nr < chunk->wish.events_a_sum * run->sum_nr;
+}
+
 static int run_end(struct uft_match *match, const struct uft_task *task, struct uft_run *run)
 {
 	struct uft_chunk *chunk = match->chunk;
@@ -76,6 +86,9 @@ static int run_end(struct uft_match *match, const struct uft_task *task, struct 
 	run->open_nr = match->open_nr;
 	/* Behind the limit: the times did not ascend. */
 	if (run->to == run->from || run->last_ns >= run->limit_ns)
+		return 0;
+	chunk->is_thin = run_is_thin(chunk, run);
+	if (chunk->is_thin)
 		return 0;
 	return ftr_vec_push(&chunk->runs, *run);
 }
@@ -95,6 +108,7 @@ static void others_pass(struct uft_match *match)
 static bool chunk_begin(struct uft_chunk *chunk)
 {
 	chunk->runs.nr = chunk->sums.nr = chunk->ends.nr = chunk->opens.nr = 0;
+	chunk->is_thin = chunk->is_left = false;
 	chunk->is_out_of_memory = !uft_match_room(chunk);
 	return !chunk->is_out_of_memory;
 }
@@ -132,7 +146,7 @@ void uft_chunk_make(struct uft_chunk *chunk, const struct uft_task *task, bool i
 		others_pass(&match);
 		if (stop == UFT_STOP_OTHER && match.p == done)
 			break;
-	} while (!chunk->is_out_of_memory && match.p > begin);
+	} while (!chunk->is_out_of_memory && !chunk->is_thin && match.p > begin);
 	uft_pins_release(&pins);
 	uft_window_forget(&task->in, from, (size_t)(match.p - task->in.data));
 }

@@ -526,6 +526,7 @@ static void data_free(struct ftr_source *source)
 
 static const struct ftr_source_ops data_ops = {
 	.next = data_next,
+	.wish = uft_data_wish,
 	.run = uft_data_run,
 	.seek = data_seek,
 	.free = data_free,

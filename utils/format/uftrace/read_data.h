@@ -145,8 +145,10 @@ struct uft_frame {
 
 struct uft_chunk {
 	size_t from, to;	/* what it was made of; runs need not cover it */
-	enum ftr_run_kind kind;
+	struct ftr_run_wish wish;
 	bool is_out_of_memory;
+	bool is_thin;		/* its last run was no gain; what is left of it is not made */
+	bool is_left;		/* nothing of it is made */
 	FTR_VEC(struct uft_run) runs;	/* in order */
 	FTR_VEC(struct ftr_run_sum) sums;
 	FTR_VEC(struct ftr_run_end) ends;
@@ -161,8 +163,8 @@ void uft_chunk_make(struct uft_chunk *chunk, const struct uft_task *task, bool i
 void uft_chunk_fini(struct uft_chunk *chunk);
 
 /* uftrace/read_run.c: the runs of a source over TID.dat. */
-int uft_data_run(struct ftr_source *source, enum ftr_run_kind kind, struct ftr_run **run,
-		 struct ftr_err *err);
+void uft_data_wish(struct ftr_source *source, const struct ftr_run_wish *wish);
+int  uft_data_run(struct ftr_source *source, struct ftr_run **run, struct ftr_err *err);
 /* Step over the run that was offered last, if it was taken. */
 void uft_runs_settle(struct uft_data *self);
 /* Is what is handed out as events only what lies between runs? */

@@ -188,7 +188,7 @@ static enum uft_stop stop_of(int ret)
 static enum uft_stop frame_make(struct uft_match *self, const struct record *record)
 {
 	struct uft_frame *frame = base_of(self) + self->open_nr + 1;
-	bool by_callers = self->chunk->kind == FTR_RUN_BY_CALLERS;
+	bool by_callers = self->chunk->wish.kind == FTR_RUN_BY_CALLERS;
 	int sum;
 
 	if (record->depth != self->base_depth + self->open_nr &&
@@ -215,7 +215,7 @@ static enum uft_stop frame_make(struct uft_match *self, const struct record *rec
 /* Its sum: by callers, one that stands for its caller from here on. */
 static int base_sum(struct uft_match *self, const struct record *record)
 {
-	if (self->chunk->kind == FTR_RUN_BY_FUNC)
+	if (self->chunk->wish.kind == FTR_RUN_BY_FUNC)
 		return sum_get(self, 0, record);
 	if (self->sum_nr >= SUMS_MAX)
 		return -ENOSPC;
@@ -236,7 +236,7 @@ static enum uft_stop base_end(struct uft_match *self, const struct record *recor
 	if (sum < 0)
 		return stop_of(sum);
 	frames_settle(self, 0);
-	if (self->chunk->kind == FTR_RUN_BY_CALLERS) {
+	if (self->chunk->wish.kind == FTR_RUN_BY_CALLERS) {
 		end.base = base->sum = (uint32_t)sum;
 	} else {
 		end.sum = (uint32_t)sum;
@@ -259,28 +259,35 @@ static enum uft_stop base_end(struct uft_match *self, const struct record *recor
  * Calls up to @end, as far as each is one of what its frame was made for, and each end that of the
  * innermost: that is one comparison, since the frame has the word of the record.  The lowest bit,
  * an exit's, is not compared: a frame's word that has it matches nothing, whatever a file has.
+ *
+ * A call that is too short for @threshold_ns is not counted, nor are those in it: all of its time,
+ * which is the frame's since it began, becomes its caller's, with the time that passes next.
  */
 static inline __attribute__((always_inline)) void
-calls_match(struct uft_match *self, const uint8_t *end, bool is_big)
+calls_match(struct uft_match *self, const uint8_t *end, bool is_big, uint64_t threshold_ns)
 {
 	struct uft_frame *base = base_of(self), *top = base + self->open_nr;
-	uint64_t last_ns = self->last_ns;
+	uint64_t last_ns = self->last_ns, short_ns = 0;
 	const uint8_t *p = self->p;
 
 	for (; p < end; p += UFT_RECORD_BYTES) {
 		uint64_t time_ns = ftr_get_u64(p, is_big), word = ftr_get_u64(p + 8, is_big);
-		uint64_t is_exit = word & 1, step_ns = time_ns - last_ns;
+		uint64_t is_exit = word & 1, step_ns = time_ns - last_ns, is_short;
 		struct uft_frame *frame = top + 1 - is_exit;
 
 		if (__builtin_expect((word - is_exit != frame->word) | (step_ns > UFT_JUMP_NS), 0))
 			break;
-		top->self_ns += step_ns;
-		top->calls += is_exit;
+		is_short = (time_ns - frame->start_ns < threshold_ns) & is_exit;
+		step_ns += short_ns;	/* of the callee that has just ended */
+		short_ns = (time_ns - frame->start_ns) & (0 - is_short);
+		top->self_ns += step_ns - short_ns;
+		top->calls += is_exit - is_short;
 		frame->before_ns = frame->self_ns;
 		frame->start_ns = time_ns;
 		top = frame - is_exit;
 		last_ns = time_ns;
 	}
+	top->self_ns += short_ns;
 	self->p = p;
 	self->open_nr = (size_t)(top - base);
 	self->last_ns = last_ns;
@@ -291,7 +298,8 @@ calls_match(struct uft_match *self, const uint8_t *end, bool is_big)
  * counts, and a frame has its open call alone, with below_ns in callees.
  */
 static inline __attribute__((always_inline)) void
-calls_match_each(struct uft_match *self, const uint8_t *end, bool is_big, bool by_callers)
+calls_match_each(struct uft_match *self, const uint8_t *end, bool is_big, bool by_callers,
+		 uint64_t threshold_ns)
 {
 	struct uft_frame *frames = base_of(self) + 1;
 	const uint16_t *slots = self->chunk->slots;
@@ -302,13 +310,14 @@ calls_match_each(struct uft_match *self, const uint8_t *end, bool is_big, bool b
 
 	for (; p < end; p += UFT_RECORD_BYTES) {
 		struct record record = record_at(p, is_big);
-		uint64_t mask = 0 - (uint64_t)record.is_exit;
 		size_t above_nr = open_nr - record.is_exit;
 		struct uft_frame *frame = &frames[(ptrdiff_t)above_nr];
 		size_t slot = slot_find(self, by_callers ? frame[-1].sum : 0, record.addr);
 		uint32_t sum = slots[slot];
 		struct ftr_run_sum *count = &sums[sum];
-		uint64_t total_ns = (record.time_ns - frame->start_ns) & mask;
+		uint64_t duration_ns = record.time_ns - frame->start_ns;
+		uint64_t counts = record.is_exit & (duration_ns >= threshold_ns);
+		uint64_t mask = 0 - counts, total_ns = duration_ns & mask;
 
 		if (__builtin_expect(!record.is_plain | (record.time_ns - last_ns > UFT_JUMP_NS) |
 				     (sum == 0) | (record.is_exit & (frame->sum != sum)) |
@@ -316,7 +325,7 @@ calls_match_each(struct uft_match *self, const uint8_t *end, bool is_big, bool b
 				      (record.depth != FTR_RECORD_DEPTH_MAX)), 0))
 			break;
 		count->open_nr += 1 - 2 * (uint32_t)record.is_exit;
-		count->calls += record.is_exit;
+		count->calls += counts;
 		count->total_ns += total_ns;
 		count->nested_ns += total_ns & (0 - (uint64_t)(count->open_nr != 0));
 		count->self_ns += total_ns - (frame->below_ns & mask);
@@ -377,20 +386,28 @@ static int frames_reserve(struct uft_chunk *chunk, size_t nr)
 	return 0;
 }
 
+/* Constants, of which there is a loop each. */
+static inline __attribute__((always_inline)) void
+known_match_as(struct uft_match *self, const uint8_t *end, bool is_big, uint64_t threshold_ns)
+{
+	if (!self->settles_each)
+		calls_match(self, end, is_big, threshold_ns);
+	else if (self->chunk->wish.kind == FTR_RUN_BY_CALLERS)
+		calls_match_each(self, end, is_big, true, threshold_ns);
+	else
+		calls_match_each(self, end, is_big, false, threshold_ns);
+}
+
 static void known_match(struct uft_match *self, const uint8_t *end)
 {
-	bool by_callers = self->chunk->kind == FTR_RUN_BY_CALLERS;
+	uint64_t threshold_ns = self->chunk->wish.threshold_ns;
 
-	if (self->is_big && self->settles_each)
-		calls_match_each(self, end, true, by_callers);
-	else if (self->is_big)
-		calls_match(self, end, true);
-	else if (!self->settles_each)
-		calls_match(self, end, false);
-	else if (by_callers)
-		calls_match_each(self, end, false, true);
+	if (self->is_big)
+		known_match_as(self, end, true, threshold_ns);
+	else if (threshold_ns > 0)
+		known_match_as(self, end, false, threshold_ns);
 	else
-		calls_match_each(self, end, false, false);
+		known_match_as(self, end, false, 0);
 }
 
 enum uft_stop uft_match_block(struct uft_match *self)

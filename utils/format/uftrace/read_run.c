@@ -5,6 +5,7 @@
  * if it begins exactly where the source is.
  */
 #include <errno.h>
+#include <stdatomic.h>
 #include <stdlib.h>
 
 #include "utils/base/ahead.h"
@@ -14,6 +15,7 @@
 #define CHUNKS_MIN    8u	/* fewer are not worth threads */
 #define RECORDS_MIN   64u	/* a shorter run gains nothing */
 #define PAUSE_MAX     63u	/* batches handed out as events before the next try */
+#define PAUSE_THIN_MAX 16383u	/* ... where runs are made, but no gain */
 
 /* Of one source. */
 struct uft_runs {
@@ -34,8 +36,8 @@ struct piece {
 
 struct uft_ahead {
 	struct ftr_ahead *ahead;
-	bool is_big;
-	enum ftr_run_kind kind;
+	const struct uft_reader *reader;	/* (borrowed) */
+	atomic_bool is_thin;	/* the last run was: nothing is made ahead */
 	FTR_VEC(struct piece) pieces;
 	FTR_VEC(uint32_t) last_run;	/* by func->id: the last one that it is in */
 	uint32_t run_nr;
@@ -48,8 +50,12 @@ static void piece_make(void *arg, size_t place, size_t i)
 	struct uft_ahead *self = arg;
 	const struct piece *piece = &self->pieces.v[i];
 
-	self->chunks[place].kind = self->kind;
-	uft_chunk_make(&self->chunks[place], piece->task, self->is_big, piece->from, piece->to);
+	self->chunks[place].is_left = atomic_load_explicit(&self->is_thin, memory_order_relaxed);
+	if (self->chunks[place].is_left)
+		return;
+	self->chunks[place].wish = self->reader->wish;
+	uft_chunk_make(&self->chunks[place], piece->task, self->reader->is_big, piece->from,
+		       piece->to);
 }
 
 void uft_ahead_free(struct uft_ahead *self)
@@ -99,15 +105,14 @@ static int threads_start(struct uft_ahead *self, const struct ftr_trace *trace)
 	return 0;
 }
 
-static int ahead_start(struct uft_reader *reader, enum ftr_run_kind kind)
+static int ahead_start(struct uft_reader *reader)
 {
 	struct uft_ahead *self = calloc(1, sizeof(*self));
 
 	reader->ahead = self;
 	if (self == NULL)
 		return -ENOMEM;
-	self->is_big = reader->is_big;
-	self->kind = kind;
+	self->reader = reader;
 	for (size_t i = 0; i < reader->tasks.nr; i++) {
 		if (pieces_add(self, reader->tasks.v[i], chunk_bytes(reader)) < 0)
 			return -ENOMEM;
@@ -116,19 +121,20 @@ static int ahead_start(struct uft_reader *reader, enum ftr_run_kind kind)
 }
 
 /* The chunk that holds what comes at @pos, from there on or from before. */
-static void chunk_get(struct uft_data *self, size_t pos, enum ftr_run_kind kind)
+static void chunk_get(struct uft_data *self, size_t pos)
 {
 	struct uft_ahead *ahead = self->reader->ahead;
 	size_t bytes = chunk_bytes(self->reader), nr = pos / bytes;
 	struct uft_runs *runs = self->runs;
 
-	if (ahead->ahead != NULL && pos == nr * bytes) {
+	runs->chunk = NULL;
+	if (ahead->ahead != NULL && pos == nr * bytes)
 		runs->chunk = &ahead->chunks[ftr_ahead_take(ahead->ahead,
 							    self->data->piece_at + nr)];
-	} else {
+	if (runs->chunk == NULL || runs->chunk->is_left) {
 		size_t to = (nr + 1) * bytes;
 
-		runs->own.kind = kind;
+		runs->own.wish = self->reader->wish;
 		uft_chunk_make(&runs->own, self->data, self->reader->is_big, pos,
 			       to < self->in->size ? to : self->in->size);
 		runs->chunk = &runs->own;
@@ -166,6 +172,24 @@ bool uft_runs_prevail(const struct uft_data *self)
 	return self->runs != NULL && self->runs->pause == 0;
 }
 
+/* So many batches come as events now. */
+static void pause_begin(struct uft_runs *runs, unsigned max)
+{
+	runs->pause_next = 2 * runs->pause_next + 1 < max ? 2 * runs->pause_next + 1 : max;
+	runs->pause = runs->pause_next;
+}
+
+/* What could be a run is not worth it: for long, and nobody makes more of that. */
+static void thin_settle(struct uft_data *self)
+{
+	struct uft_runs *runs = self->runs;
+
+	atomic_store_explicit(&self->reader->ahead->is_thin, true, memory_order_relaxed);
+	if (runs->pause_next < PAUSE_MAX / 2)
+		runs->pause_next = PAUSE_MAX / 2;
+	pause_begin(runs, PAUSE_THIN_MAX);
+}
+
 /* The source goes on behind a run that was taken. */
 static void offered_settle(struct uft_data *self)
 {
@@ -175,12 +199,13 @@ static void offered_settle(struct uft_data *self)
 		return;
 	runs->is_offered = false;
 	if (!runs->offered.is_taken) {
-		runs->pause = runs->pause_next = 2 * runs->pause_next + 1 < PAUSE_MAX ?
-			      2 * runs->pause_next + 1 : PAUSE_MAX;
+		pause_begin(runs, PAUSE_MAX);
 		return;
 	}
-	if (runs->offered.event_nr >= RECORDS_MIN)
+	if (runs->offered.event_nr >= RECORDS_MIN) {
 		runs->pause_next = 0;
+		atomic_store_explicit(&self->reader->ahead->is_thin, false, memory_order_relaxed);
+	}
 	self->reader->trace->bytes_read += runs->offered_to - (size_t)(self->p - self->in->data);
 	self->p = self->in->data + runs->offered_to;
 	self->last_ns = runs->offered.last_ns;
@@ -203,7 +228,7 @@ static bool run_is_next(const struct uft_data *self, const struct uft_run *run)
  * Functions, in the order in which the general path would find them: that of the sums.  By callers
  * an end has a sum without function in its place.
  */
-static int run_resolve(struct uft_data *self, struct ftr_run *run, enum ftr_run_kind kind)
+static int run_resolve(struct uft_data *self, struct ftr_run *run)
 {
 	struct ftr_run_end *end = run->ends;
 
@@ -221,7 +246,9 @@ static int run_resolve(struct uft_data *self, struct ftr_run *run, enum ftr_run_
 		sum->func = is_base ? NULL : func;
 		end += is_base && i > 0;
 	}
-	for (size_t i = 0; kind == FTR_RUN_BY_FUNC && i < run->end_nr; i++)
+	if (self->reader->wish.kind != FTR_RUN_BY_FUNC)
+		return 0;
+	for (size_t i = 0; i < run->end_nr; i++)
 		run->ends[i].func = run->sums[run->ends[i].sum].func;
 	return 0;
 }
@@ -271,11 +298,11 @@ static void run_offer(struct uft_data *self, const struct uft_run *run)
 }
 
 /* 0 or -ENOMEM. */
-static int runs_start(struct uft_data *self, enum ftr_run_kind kind)
+static int runs_start(struct uft_data *self)
 {
 	if (!self->is_started && uft_data_start(self) < 0)
 		return -ENOMEM;
-	if (self->reader->ahead == NULL && ahead_start(self->reader, kind) < 0)
+	if (self->reader->ahead == NULL && ahead_start(self->reader) < 0)
 		return -ENOMEM;
 	if (self->runs == NULL)
 		self->runs = calloc(1, sizeof(*self->runs));
@@ -283,7 +310,7 @@ static int runs_start(struct uft_data *self, enum ftr_run_kind kind)
 }
 
 /* 1, 0 = not now, or -ENOMEM. */
-static int run_find(struct uft_data *self, enum ftr_run_kind kind)
+static int run_find(struct uft_data *self)
 {
 	struct uft_runs *runs = self->runs;
 	const struct uft_run *run;
@@ -302,12 +329,16 @@ static int run_find(struct uft_data *self, enum ftr_run_kind kind)
 	if (run == NULL && is_between(runs, pos))
 		return 0;
 	if (run == NULL) {
-		chunk_get(self, pos, kind);
+		chunk_get(self, pos);
 		if (runs->chunk->is_out_of_memory)
 			return -ENOMEM;
 		run = run_at(runs, pos);
 		if (run == NULL && is_between(runs, pos))
 			return 0;
+	}
+	if (run == NULL && runs->chunk->is_thin) {
+		thin_settle(self);
+		return 0;
 	}
 	if (run == NULL) {	/* nothing plain: as after one that was not taken */
 		runs->offered.is_taken = false;
@@ -317,19 +348,24 @@ static int run_find(struct uft_data *self, enum ftr_run_kind kind)
 	if (!run_is_next(self, run))
 		return 0;
 	run_offer(self, run);
-	if (run_resolve(self, &runs->offered, kind) < 0)
+	if (run_resolve(self, &runs->offered) < 0)
 		return -ENOMEM;
-	return kind == FTR_RUN_BY_FUNC ? run_is_by_func(self, &runs->offered) : 1;
+	return self->reader->wish.kind == FTR_RUN_BY_FUNC ?
+		       run_is_by_func(self, &runs->offered) : 1;
 }
 
-int uft_data_run(struct ftr_source *source, enum ftr_run_kind kind, struct ftr_run **run,
-		 struct ftr_err *err)
+void uft_data_wish(struct ftr_source *source, const struct ftr_run_wish *wish)
+{
+	((struct uft_data *)source)->reader->wish = *wish;	/* the same for all tasks */
+}
+
+int uft_data_run(struct ftr_source *source, struct ftr_run **run, struct ftr_err *err)
 {
 	struct uft_data *self = (struct uft_data *)source;
-	int ret = runs_start(self, kind);
+	int ret = runs_start(self);
 
 	if (ret == 0)
-		ret = run_find(self, kind);
+		ret = run_find(self);
 	if (ret < 0)
 		return ftr_err_set(err, ENOMEM, "%s: out of memory", self->in->name);
 	*run = &self->runs->offered;
