@@ -116,6 +116,8 @@ static struct ftr_sink *sink_new(const struct graph_values *values, bool has_det
 
 	if (values->by_task)
 		return ftr_task_tree_new(err);
+	if (values->by == FTR_WEIGHT_TIME && values->selection.time_ns > 0 && !has_details)
+		return ftr_graph_new_late(err);
 	if (values->by == FTR_WEIGHT_TIME)
 		return ftr_graph_new(has_details, err);
 	return ftr_weights_new((enum ftr_weight_by)values->by,

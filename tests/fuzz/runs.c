@@ -52,16 +52,42 @@ static void stats_text(const struct ftr_stats *stats, struct ftr_strbuf *text)
 	}
 }
 
+/* In the order in which they are shown: that in which they were made may differ. */
+static size_t nodes_text(const struct ftr_graph *graph, uint32_t at, unsigned depth,
+			 struct ftr_strbuf *text)
+{
+	size_t nr = 0;
+
+	for (; at != FTR_GRAPH_NONE; at = graph->nodes.v[at].next) {
+		const struct ftr_graph_node *node = &graph->nodes.v[at];
+
+		ftr_strbuf_printf(text, "%u %s %" PRIx64 ": %" PRIu64 " calls, %" PRIu64
+				  ", self %" PRIu64 ", from %" PRIu64 "\n", depth, node->name,
+				  node->addr, node->calls, node->total_ns, node->self_ns,
+				  node->first_ns);
+		nr += 1 + nodes_text(graph, node->first_child, depth + 1, text);
+	}
+	return nr;
+}
+
 static void graph_text(const struct ftr_graph *graph, struct ftr_strbuf *text)
 {
-	for (size_t i = 0; i < graph->nodes.nr; i++) {
-		const struct ftr_graph_node *node = &graph->nodes.v[i];
+	size_t nr = 0;
 
-		ftr_strbuf_printf(text, "%s %" PRIx64 " below %u, then %u: %" PRIu64 " calls, %"
-				  PRIu64 ", self %" PRIu64 ", from %" PRIu64 "\n", node->name,
-				  node->addr, node->parent, node->next, node->calls,
-				  node->total_ns, node->self_ns, node->first_ns);
-	}
+	for (size_t i = 0; i < graph->roots.nr; i++)
+		nr += nodes_text(graph, graph->roots.v[i].node, 0, text);
+	check(nr == graph->nodes.nr);
+}
+
+/* For events, what does without runs is not asked for. */
+static struct ftr_sink *sink_new(const struct runs_way *way, const struct runs_what *what,
+				 struct ftr_err *err)
+{
+	if (!what->is_tree)
+		return ftr_stats_new(0, err);
+	if (way->chunk_bytes != 0 && what->threshold_ns > 0)
+		return ftr_graph_new_late(err);
+	return ftr_graph_new(false, err);
 }
 
 /* "-F main -N exit" */
@@ -91,7 +117,7 @@ size_t runs_text(struct ftr_trace *trace, const struct runs_way *way, const stru
 		.depth_max = what->depth_max,
 	};
 	struct ftr_err err = { 0 };
-	struct ftr_sink *sink = what->is_tree ? ftr_graph_new(false, &err) : ftr_stats_new(0, &err);
+	struct ftr_sink *sink = sink_new(way, what, &err);
 	struct ftr_rule_plans plans;
 	struct ftr_rules rules;
 	struct ftr_source *source = NULL;

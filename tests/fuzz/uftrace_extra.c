@@ -80,6 +80,7 @@ void fuzz_extra_uftrace(const uint8_t *data, size_t size)
 		{ .rules = "-F [a-f] -N [x-z]" },
 		{ .is_tree = true, .rules = "-F [a-f] -T [m-o]@depth=2" },
 		{ .threshold_ns = 100, .rules = "-H [a-f] -N [x-z]" },
+		{ .is_tree = true, .threshold_ns = 2000 },
 	};
 	const struct runs_what *what = &whats[random / 4 % (sizeof(whats) / sizeof(whats[0]))];
 	struct ftr_strbuf expected, got, packed;

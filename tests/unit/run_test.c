@@ -41,12 +41,13 @@ static const struct runs_what whats[] = {
 	{ .depth_max = 3, .rules = "-T func_3@depth=2" },
 	{ .is_tree = true, .depth_max = 3, .rules = "-F func_[135] -T func_3@depth=2" },
 	{ .threshold_ns = 10, .rules = "-F func_1 -N func_4" },
-	/* ... and those for which runs say too little. */
+	{ .is_tree = true, .threshold_ns = 1 }, { .is_tree = true, .threshold_ns = 20 },
 	{ .is_tree = true, .threshold_ns = 10, .rules = "-N func_2" },
+	/* ... and those for which runs say too little. */
 	{ .rules = "-T func_1@sample=3" }, { .rules = "-T func_1@size=20" },
 	{ .threshold_ns = 10, .rules = "-T func_1@time=30" },
 };
-#define WHATS_IN_RUNS 14	/* of them */
+#define WHATS_IN_RUNS 17	/* of them */
 #define WHATS (sizeof(whats) / sizeof(whats[0]))
 
 _Noreturn void fuzz_fail(const char *what, const char *file, int line)

@@ -147,6 +147,11 @@ bool ftr_graph_schedule_key(const struct ftr_event *ev, struct ftr_graph_key *ke
  */
 struct ftr_sink *ftr_graph_new(bool has_details, struct ftr_err *err);
 /*
+ * The same tree without details, for streams without calls that are short (-t): made without
+ * waiting for them, a node when the first call of it turns out to be none.
+ */
+struct ftr_sink *ftr_graph_new_late(struct ftr_err *err);
+/*
  * After the pump: the tree, siblings in the order of their first calls, the roots' times summed up;
  * roots are in uftrace's order: processes and their sessions, the last ones first.  Valid as long
  * as the sink.

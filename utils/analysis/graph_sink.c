@@ -1,11 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /* From events to the tree: a task's place in it goes down with an ENTRY and up with an EXIT. */
-#include "utils/analysis/graph.h"
+#include "utils/analysis/graph_sink.h"
 
-#include "utils/analysis/graph_roots.h"
 #include "utils/trace/event_kind.h"
 #include "utils/trace/func.h"
-#include "utils/trace/per_task.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -15,27 +13,19 @@ struct place {
 	struct ftr_graph_image image;
 };
 
-struct graph_sink {
-	struct ftr_sink base;
-	struct ftr_graph graph;
-	struct ftr_per_task places;
-	struct ftr_graph_roots roots;
-	bool has_details;
-};
-
-static struct graph_sink *graph_of(struct ftr_sink *sink)
+static struct ftr_graph_sink *graph_of(struct ftr_sink *sink)
 {
-	return (struct graph_sink *)sink;
+	return (struct ftr_graph_sink *)sink;
 }
 
 /* An outermost call: it belongs to the image that the task runs by now. */
-static uint32_t place_root(struct graph_sink *self, struct place *place,
+static uint32_t place_root(struct ftr_graph_sink *self, struct place *place,
 			   const struct ftr_task *task, uint64_t time_ns)
 {
 	return ftr_graph_root_at(&self->roots, &self->graph, &place->image, task, time_ns);
 }
 
-static struct place *place_get(struct graph_sink *self, const struct ftr_task *task)
+static struct place *place_get(struct ftr_graph_sink *self, const struct ftr_task *task)
 {
 	struct place *place = ftr_per_task_get(&self->places, task);
 
@@ -45,7 +35,7 @@ static struct place *place_get(struct graph_sink *self, const struct ftr_task *t
 	return place;
 }
 
-static inline void count_call(const struct graph_sink *self, struct ftr_graph_node *node,
+static inline void count_call(const struct ftr_graph_sink *self, struct ftr_graph_node *node,
 			      uint64_t total_ns, uint64_t self_ns, bool is_inherited)
 {
 	node->calls += !is_inherited;
@@ -57,13 +47,7 @@ static inline void count_call(const struct graph_sink *self, struct ftr_graph_no
 	ftr_graph_span_add(&node->self_span, self_ns);
 }
 
-/* What a forked child begins with are calls of its parent. */
-static inline bool is_inherited(const struct ftr_event *ev)
-{
-	return (ev->flags & FTR_EVENT_NO_ENTRY) && ev->task->is_forked;
-}
-
-static inline int enter(struct graph_sink *self, struct place *place, const struct ftr_event *ev)
+static inline int enter(struct ftr_graph_sink *self, struct place *place, const struct ftr_event *ev)
 {
 	const struct ftr_func *func = ev->call.func;
 	struct ftr_graph_key key = {
@@ -81,7 +65,7 @@ static inline int enter(struct graph_sink *self, struct place *place, const stru
 	return place->node == FTR_GRAPH_NONE ? -ENOMEM : 0;
 }
 
-static inline void leave(struct graph_sink *self, struct place *place, const struct ftr_event *ev)
+static inline void leave(struct ftr_graph_sink *self, struct place *place, const struct ftr_event *ev)
 {
 	struct ftr_graph_node *nodes = self->graph.nodes.v;
 	uint64_t total_ns = ev->time_ns - ev->call.start_ns;
@@ -91,7 +75,7 @@ static inline void leave(struct graph_sink *self, struct place *place, const str
 	if (__builtin_expect(place->node == FTR_GRAPH_NONE, 0))
 		return;
 	node = &nodes[place->node];
-	count_call(self, node, total_ns, self_ns, is_inherited(ev));
+	count_call(self, node, total_ns, self_ns, ftr_graph_is_inherited(ev->task, ev->flags));
 	place->node = nodes[node->parent].parent == FTR_GRAPH_NONE ? FTR_GRAPH_NONE : node->parent;
 }
 
@@ -116,7 +100,7 @@ bool ftr_graph_schedule_key(const struct ftr_event *ev, struct ftr_graph_key *ke
  * The time from a sched-out to its sched-in is like a call; outside of functions, one of the
  * program.
  */
-static int count_schedule(struct graph_sink *self, struct place *place, const struct ftr_event *ev)
+static int count_schedule(struct ftr_graph_sink *self, struct place *place, const struct ftr_event *ev)
 {
 	uint64_t ns = ev->time_ns - ev->point.start_ns;
 	uint32_t parent = place->node, node;
@@ -133,7 +117,7 @@ static int count_schedule(struct graph_sink *self, struct place *place, const st
 	return 0;
 }
 
-static int graph_begin(struct ftr_sink *sink, const struct ftr_trace *trace)
+int ftr_graph_sink_begin(struct ftr_sink *sink, const struct ftr_trace *trace)
 {
 	ftr_graph_roots_init(&graph_of(sink)->roots, trace);
 	return 0;
@@ -141,7 +125,7 @@ static int graph_begin(struct ftr_sink *sink, const struct ftr_trace *trace)
 
 static int graph_batch(struct ftr_sink *sink, const struct ftr_event *evs, size_t nr)
 {
-	struct graph_sink *self = graph_of(sink);
+	struct ftr_graph_sink *self = graph_of(sink);
 	const struct ftr_task *task = NULL;
 	struct place *place = NULL;
 	int ret = 0;
@@ -168,7 +152,7 @@ static int graph_batch(struct ftr_sink *sink, const struct ftr_event *evs, size_
 /* ---- runs: the nodes below the calls that were open, already summed up ---- */
 
 /* A call ends that began before the run. */
-static void run_leave(struct graph_sink *self, struct place *place, const struct ftr_task *task,
+static void run_leave(struct ftr_graph_sink *self, struct place *place, const struct ftr_task *task,
 		      const struct ftr_run_end *end)
 {
 	struct ftr_event ev = {
@@ -182,7 +166,7 @@ static void run_leave(struct graph_sink *self, struct place *place, const struct
 }
 
 /* The node of a sum whose caller's is @parent; FTR_GRAPH_NONE = out of memory. */
-static uint32_t run_count(struct graph_sink *self, struct place *place, uint32_t parent,
+static uint32_t run_count(struct ftr_graph_sink *self, struct place *place, uint32_t parent,
 			  const struct ftr_task *task, const struct ftr_run_sum *sum)
 {
 	struct ftr_graph_key key = {
@@ -207,7 +191,7 @@ static uint32_t run_count(struct graph_sink *self, struct place *place, uint32_t
 }
 
 /* In the order in which the sums began, as the nodes of single calls.  @nodes: by sum. */
-static int run_take(struct graph_sink *self, const struct ftr_run *run, uint32_t *nodes)
+static int run_take(struct ftr_graph_sink *self, const struct ftr_run *run, uint32_t *nodes)
 {
 	struct place *place = place_get(self, run->task);
 	size_t end_pos = 0;
@@ -241,16 +225,16 @@ static int graph_run(struct ftr_sink *sink, const struct ftr_run *run)
 	return ret < 0 ? ftr_err_set(sink->err, -ret, "graph: out of memory") : 0;
 }
 
-static int graph_end(struct ftr_sink *sink)
+int ftr_graph_sink_end(struct ftr_sink *sink)
 {
 	if (ftr_graph_finish(&graph_of(sink)->graph) < 0)
 		return ftr_err_set(sink->err, ENOMEM, "graph: out of memory");
 	return 0;
 }
 
-static void graph_fini(struct ftr_sink *sink)
+void ftr_graph_sink_fini(struct ftr_sink *sink)
 {
-	struct graph_sink *self = graph_of(sink);
+	struct ftr_graph_sink *self = graph_of(sink);
 
 	ftr_graph_fini(&self->graph);
 	ftr_per_task_fini(&self->places);
@@ -258,29 +242,29 @@ static void graph_fini(struct ftr_sink *sink)
 }
 
 static const struct ftr_sink_ops graph_sink_ops = {
-	.size	 = sizeof(struct graph_sink),
+	.size	 = sizeof(struct ftr_graph_sink),
 	.accepts = FTR_BIT(FTR_EVENT_ENTRY) | FTR_BIT(FTR_EVENT_EXIT) | FTR_BIT(FTR_EVENT_POINT),
-	.begin	 = graph_begin,
+	.begin	 = ftr_graph_sink_begin,
 	.batch	 = graph_batch,
-	.end	 = graph_end,
-	.fini	 = graph_fini,
+	.end	 = ftr_graph_sink_end,
+	.fini	 = ftr_graph_sink_fini,
 };
 
 /* Without details: least and most are of each call. */
 static const struct ftr_sink_ops plain_sink_ops = {
-	.size	  = sizeof(struct graph_sink),
+	.size	  = sizeof(struct ftr_graph_sink),
 	.accepts  = FTR_BIT(FTR_EVENT_ENTRY) | FTR_BIT(FTR_EVENT_EXIT) | FTR_BIT(FTR_EVENT_POINT),
-	.begin	  = graph_begin,
+	.begin	  = ftr_graph_sink_begin,
 	.batch	  = graph_batch,
 	.run	  = graph_run,
 	.run_kind = FTR_RUN_BY_CALLERS,
-	.end	  = graph_end,
-	.fini	  = graph_fini,
+	.end	  = ftr_graph_sink_end,
+	.fini	  = ftr_graph_sink_fini,
 };
 
-struct ftr_sink *ftr_graph_new(bool has_details, struct ftr_err *err)
+struct ftr_sink *ftr_graph_sink_new(const struct ftr_sink_ops *ops, size_t place_bytes,
+				    struct ftr_err *err)
 {
-	const struct ftr_sink_ops *ops = has_details ? &graph_sink_ops : &plain_sink_ops;
 	struct ftr_sink *sink = ftr_sink_new(ops, NULL, err);
 
 	if (sink == NULL || ftr_graph_init(&graph_of(sink)->graph) < 0) {
@@ -288,8 +272,17 @@ struct ftr_sink *ftr_graph_new(bool has_details, struct ftr_err *err)
 		ftr_err_set(err, ENOMEM, "graph: out of memory");
 		return NULL;
 	}
-	graph_of(sink)->places.bytes = sizeof(struct place);
-	graph_of(sink)->has_details = has_details;
+	graph_of(sink)->places.bytes = place_bytes;
+	return sink;
+}
+
+struct ftr_sink *ftr_graph_new(bool has_details, struct ftr_err *err)
+{
+	struct ftr_sink *sink = ftr_graph_sink_new(has_details ? &graph_sink_ops : &plain_sink_ops,
+						   sizeof(struct place), err);
+
+	if (sink != NULL)
+		graph_of(sink)->has_details = has_details;
 	return sink;
 }
 

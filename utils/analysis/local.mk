@@ -18,7 +18,9 @@ libftr_a_SOURCES += \
 	utils/analysis/graph_focus.h \
 	utils/analysis/graph_roots.c \
 	utils/analysis/graph_roots.h \
+	utils/analysis/graph_late.c \
 	utils/analysis/graph_sink.c \
+	utils/analysis/graph_sink.h \
 	utils/analysis/graph_task.c \
 	utils/analysis/graph_task.h \
 	utils/analysis/histogram.c \

@@ -39,6 +39,7 @@ struct ftr_run_sum {
 	uint64_t addr;		/* as recorded; FTR_RUN_BASE: of no function */
 	const struct ftr_func *func;	/* (borrowed) set by who hands it out; NULL = none */
 	uint64_t first_ns;	/* when the first one began, be it ended or not */
+	uint64_t counted_ns;	/* ... that counts; UINT64_MAX: none, valid with a threshold */
 	uint64_t calls;
 	uint64_t total_ns;
 	uint64_t nested_ns;	/* by func, of total_ns: while another one of this run was open */

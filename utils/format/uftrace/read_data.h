@@ -138,9 +138,10 @@ struct uft_frame {
 	uint64_t self_ns;	/* since it was made */
 	uint64_t before_ns;	/* ... until the last call began */
 	uint64_t below_ns;	/* what frames above it had counted when they were settled */
-	uint64_t calls;		/* that ended */
-	uint64_t nested_mask;	/* by func: all bits = in another call of its function */
+	uint64_t calls;		/* that ended, and count */
+	uint64_t counted_ns;	/* with a threshold: when the first of them began */
 	uint32_t sum;
+	bool is_nested;		/* by func: in another call of its function */
 };
 
 struct uft_chunk {

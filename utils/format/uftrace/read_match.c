@@ -57,7 +57,8 @@ static int sum_add(struct uft_match *self, uint32_t parent, uint64_t addr, uint6
 {
 	struct uft_chunk *chunk = self->chunk;
 	size_t at = chunk->sums.nr - self->sum_nr;
-	struct ftr_run_sum sum = { .addr = addr, .parent = parent, .first_ns = first_ns };
+	struct ftr_run_sum sum = { .addr = addr, .parent = parent, .first_ns = first_ns,
+				   .counted_ns = UINT64_MAX };
 
 	if (ftr_vec_push(&chunk->sums, sum) < 0) {
 		chunk->is_out_of_memory = true;
@@ -90,14 +91,21 @@ static inline struct uft_frame *base_of(const struct uft_match *self)
 	return self->chunk->frames.v + BASE;
 }
 
+static inline uint64_t nested_mask(const struct uft_frame *frame)
+{
+	return 0 - (uint64_t)frame->is_nested;
+}
+
 static inline void frame_settle(struct uft_match *self, struct uft_frame *frame)
 {
 	struct ftr_run_sum *sum = &self->sums[frame->sum];
 	uint64_t total_ns = frame->self_ns + frame->below_ns;
 
+	if (frame->calls > 0 && frame->counted_ns < sum->counted_ns)
+		sum->counted_ns = frame->counted_ns;
 	sum->calls += frame->calls;
 	sum->total_ns += total_ns;
-	sum->nested_ns += total_ns & frame->nested_mask;
+	sum->nested_ns += total_ns & nested_mask(frame);
 	sum->self_ns += frame->self_ns;
 	frame[-1].below_ns += total_ns;
 	frame->word = NO_WORD;
@@ -127,7 +135,7 @@ static struct ftr_run_open open_settle(struct uft_match *self, size_t nr, uint64
 
 	frame_settle(self, frame);
 	sum->total_ns -= total_ns;
-	sum->nested_ns -= total_ns & frame->nested_mask;
+	sum->nested_ns -= total_ns & nested_mask(frame);
 	sum->self_ns -= self_ns;
 	return (struct ftr_run_open){
 		.start_ns = frame->start_ns,
@@ -172,7 +180,7 @@ static void each_end(struct uft_match *self)
 
 		frame->self_ns = until_ns - frame->start_ns - frame->below_ns;
 		frame->before_ns = frame->calls = 0;
-		frame->nested_mask = 0;
+		frame->is_nested = false;
 		until_ns = frame->start_ns;
 	}
 	self->frame_nr = self->open_nr;
@@ -204,7 +212,7 @@ static enum uft_stop frame_make(struct uft_match *self, const struct record *rec
 	*frame = (struct uft_frame){
 		.word = ftr_get_u64(self->p + 8, self->is_big),
 		.sum = (uint32_t)sum,
-		.nested_mask = self->sums[sum].open_nr++ > 0 ? UINT64_MAX : 0,
+		.is_nested = self->sums[sum].open_nr++ > 0,
 	};
 	self->frame_nr = self->open_nr + 1;
 	return UFT_STOP_END;
@@ -281,6 +289,8 @@ calls_match(struct uft_match *self, const uint8_t *end, bool is_big, uint64_t th
 		step_ns += short_ns;	/* of the callee that has just ended */
 		short_ns = (time_ns - frame->start_ns) & (0 - is_short);
 		top->self_ns += step_ns - short_ns;
+		if (threshold_ns > 0 && (is_exit & (top->calls == 0)))
+			top->counted_ns = frame->start_ns;
 		top->calls += is_exit - is_short;
 		frame->before_ns = frame->self_ns;
 		frame->start_ns = time_ns;
@@ -325,6 +335,8 @@ calls_match_each(struct uft_match *self, const uint8_t *end, bool is_big, bool b
 				      (record.depth != FTR_RECORD_DEPTH_MAX)), 0))
 			break;
 		count->open_nr += 1 - 2 * (uint32_t)record.is_exit;
+		if (threshold_ns > 0 && counts && frame->start_ns < count->counted_ns)
+			count->counted_ns = frame->start_ns;
 		count->calls += counts;
 		count->total_ns += total_ns;
 		count->nested_ns += total_ns & (0 - (uint64_t)(count->open_nr != 0));
