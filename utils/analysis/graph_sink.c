@@ -47,7 +47,8 @@ static inline void count_call(const struct ftr_graph_sink *self, struct ftr_grap
 	ftr_graph_span_add(&node->self_span, self_ns);
 }
 
-static inline int enter(struct ftr_graph_sink *self, struct place *place, const struct ftr_event *ev)
+static inline int enter(struct ftr_graph_sink *self, struct place *place,
+			const struct ftr_event *ev)
 {
 	const struct ftr_func *func = ev->call.func;
 	struct ftr_graph_key key = {
@@ -65,7 +66,8 @@ static inline int enter(struct ftr_graph_sink *self, struct place *place, const 
 	return place->node == FTR_GRAPH_NONE ? -ENOMEM : 0;
 }
 
-static inline void leave(struct ftr_graph_sink *self, struct place *place, const struct ftr_event *ev)
+static inline void leave(struct ftr_graph_sink *self, struct place *place,
+			 const struct ftr_event *ev)
 {
 	struct ftr_graph_node *nodes = self->graph.nodes.v;
 	uint64_t total_ns = ev->time_ns - ev->call.start_ns;
@@ -100,7 +102,8 @@ bool ftr_graph_schedule_key(const struct ftr_event *ev, struct ftr_graph_key *ke
  * The time from a sched-out to its sched-in is like a call; outside of functions, one of the
  * program.
  */
-static int count_schedule(struct ftr_graph_sink *self, struct place *place, const struct ftr_event *ev)
+static int count_schedule(struct ftr_graph_sink *self, struct place *place,
+			  const struct ftr_event *ev)
 {
 	uint64_t ns = ev->time_ns - ev->point.start_ns;
 	uint32_t parent = place->node, node;
