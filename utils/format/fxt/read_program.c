@@ -231,9 +231,15 @@ static int session_line(struct ftr_trace *trace, const struct ftr_task_line *lin
 
 	if (session == NULL)
 		return -ENOMEM;
-	if (line->name.s != NULL)
-		session->exename = ftr_arena_strndup(&trace->arena, line->name.s, line->name.len);
+	session->exename = ftr_arena_strndup(&trace->arena, line->name.s, line->name.len);
 	return session->exename == NULL ? -ENOMEM : 0;
+}
+
+/* Not of a session that has lost the program that it ran. */
+static bool task_line_is_whole(struct ftr_slice text, struct ftr_task_line *line)
+{
+	return ftr_task_line_parse(text, line) == 0 &&
+	       (line->kind != FTR_TASK_LINE_SESSION || line->name.s != NULL);
 }
 
 /* Only of tasks that the file's own records name. */
@@ -262,7 +268,7 @@ int fxt_tasks_load(struct fxt_reader *r)
 
 		if (text.len == 0)
 			continue;
-		if (ftr_task_line_parse(text, &line) < 0)
+		if (!task_line_is_whole(text, &line))
 			r->damaged_nr++;
 		else if (line.kind == FTR_TASK_LINE_SESSION)
 			ret = session_line(r->trace, &line);
@@ -291,7 +297,7 @@ static int map_session_line(struct map *map, struct ftr_slice rest)
 	memcpy(sid, rest.s, rest.len);
 	sid[rest.len] = '\0';
 	map->session = ftr_trace_session_find(map->trace, sid);
-	return 0;
+	return map->session == NULL ? -EBADMSG : 0;
 }
 
 /* "START END SINCE" of a module.  0, -EBADMSG or -ENOMEM. */
