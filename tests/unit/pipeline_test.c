@@ -72,11 +72,11 @@ static void test_threshold(void **state)
 
 static void put_event(struct ftr_strbuf *words, unsigned *open_nr, unsigned now)
 {
-	static const char *const pauses[] = { "out", "in", "!3" };
+	static const char *const pauses[] = { "out", "in", "!3", "end@1" };
 	long choice = random() % 10;
 
 	if (choice < 2)
-		ftr_strbuf_printf(words, "%u:%s ", now, pauses[random() % 3]);
+		ftr_strbuf_printf(words, "%u:%s ", now, pauses[random() % 4]);
 	else if (choice < 6 || *open_nr == 0)
 		ftr_strbuf_printf(words, "%u:%c( ", now, 'a' + (char)(++*open_nr % 26));
 	else
@@ -111,6 +111,12 @@ static void test_threshold_async(void **state)
 {
 	struct ftr_pipeline_options options = { .threshold_ns = 5, .from_ns = 1 };
 
+	/* ... and does not end with a call that is short, nor do other tasks, or losses. */
+	expect_pipeline("1:a( 2:b( 3:end@3 4:b) 20:a)", &options, true,
+			"1:a(d0 3:endd1 20:a)d0=19-0");
+	expect_pipeline("1:a( 2:b( 3:c( 3:end@3 4:!2 4:c) 4:d( 4:end@2 5:d) 5:end@1 6:b) 20:a)",
+			&options, true,
+			"1:a(d0 3:endd1 4:!2d1 4:endd1 5:endd1 20:a)d0=19-0");
 	/* What goes on beside calls is nobody's callee. */
 	expect_pipeline("1:a( 2:b( 9:end@3 10:b) 20:a)", &options, true,
 			"1:a(d0 2:b(d1 9:endd2 10:b)d1=8-0 20:a)d0=19-8");

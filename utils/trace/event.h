@@ -152,4 +152,11 @@ static inline bool ftr_event_is_tracepoint(const struct ftr_event *ev)
 	return ev->point.kind == FTR_POINT_INSTANT && ev->point.id - 1 < FTR_TRACEPOINT_ID_MAX;
 }
 
+/* Does it matter whatever call it is in: spans and flows, lost records, tasks that were started? */
+static inline bool ftr_event_outlives_calls(const struct ftr_event *ev)
+{
+	return (ev->type == FTR_EVENT_POINT && ev->point.kind != FTR_POINT_INSTANT) ||
+	       ev->type == FTR_EVENT_LOST || ev->type == FTR_EVENT_FORK;
+}
+
 #endif /* FTR_TRACE_EVENT_H */

@@ -125,12 +125,23 @@ void ftr_hold_drop(struct ftr_hold *hold, uint64_t place)
 
 void ftr_hold_drop_from(struct ftr_hold *hold, uint64_t place, const struct ftr_task *task)
 {
+	uint32_t depth = ftr_hold_at(hold, place)->depth;
+	uint64_t end = place;
+
 	for (uint64_t i = place; i < ftr_hold_next(hold); i++) {
-		if (ftr_hold_at(hold, i)->task == task)
+		struct ftr_event *ev = ftr_hold_at(hold, i);
+
+		if (ev->task != task || (ev->flags & FTR_HOLD_DROPPED))
+			continue;
+		if (!ftr_event_outlives_calls(ev)) {
 			ftr_hold_drop(hold, i);
+			continue;
+		}
+		ev->depth = depth;
+		end = i + 1;
 	}
 	if (place >= hold->lone)
-		hold->queue.nr = (size_t)(place - hold->first);
+		hold->queue.nr = (size_t)(end - hold->first);
 }
 
 /* The first that is not left out. */

@@ -19,7 +19,7 @@
 
 struct ftr_held_payload;
 
-/* Flags of events in the queue. */
+/* Flags of events in the queue; streams that are held have no FTR_EVENT_SHORT. */
 #define FTR_HOLD_UNDECIDED (1u << 6)
 #define FTR_HOLD_DROPPED (1u << 7)
 
@@ -74,7 +74,10 @@ int ftr_hold_append(struct ftr_hold *hold, const struct ftr_event *ev);
 void ftr_hold_pass(struct ftr_hold *hold, size_t nr);
 
 void ftr_hold_drop(struct ftr_hold *hold, uint64_t place);
-/* Leave out all of @task from a place on. */
+/*
+ * Leave out all of @task from a place on, which is a call's, but for what outlives calls: that is
+ * at the call's depth then.
+ */
 void ftr_hold_drop_from(struct ftr_hold *hold, uint64_t place, const struct ftr_task *task);
 
 /*

@@ -54,11 +54,9 @@ static enum verdict other_judge(struct ftr_threshold_sum *self, const struct ftr
 {
 	enum verdict verdict = COUNTS;
 
-	if (ev->type != FTR_EVENT_POINT)
+	if (ev->type != FTR_EVENT_POINT || ftr_event_outlives_calls(ev))
 		return COUNTS;
-	if (ev->point.kind != FTR_POINT_INSTANT)
-		verdict = WAITS;
-	else if (ftr_event_is_sched_out(ev))
+	if (ftr_event_is_sched_out(ev))
 		self->is_out = true;
 	else if (ftr_event_is_sched_in(ev))
 		verdict = sched_in_judge(self, ev);

@@ -31,6 +31,7 @@ struct threshold_time {
 	struct ftr_hold hold;		/* what is not decided of the batches before */
 	struct ftr_event *in;		/* (borrowed) the batch, as far as it is left */
 	size_t nr;
+	uint64_t lasting_end;		/* place behind the last event that outlives calls */
 	bool is_ended;
 	struct ftr_threshold_sum sum;	/* instead of all this, for sinks that add up */
 };
@@ -49,6 +50,29 @@ static void levels_keep(struct threshold_time *self, size_t depth)
 }
 
 /*
+ * The call at @place, whose end is @exit, is left out with all in it, of which @kept events are in
+ * the batch, but for what outlives calls.  Answers with the place that comes next.
+ */
+static uint64_t drop_slow(struct threshold_time *self, uint64_t place, const struct ftr_event *exit,
+			  size_t kept)
+{
+	uint64_t first = batch_place(self);
+	size_t from = place < first ? 0 : (size_t)(place - first), left = from;
+
+	for (size_t i = from; i < kept; i++) {
+		if (!ftr_event_outlives_calls(&self->in[i]))
+			continue;
+		self->in[left] = self->in[i];
+		self->in[left++].depth = exit->depth;
+	}
+	if (place < first)
+		ftr_hold_drop_from(&self->hold, place, exit->task);
+	first = batch_place(self);
+	self->lasting_end = first + left > place ? first + left : place;
+	return first + left;
+}
+
+/*
  * ENTRY and EXIT from @i on, in place: what stays is moved to @kept.  All three, an ENTRY, an EXIT
  * that stays and one that takes its call along, are done in one, without a branch between them: it
  * would be mispredicted.  Returns the index of the first event that is something else.
@@ -56,6 +80,7 @@ static void levels_keep(struct threshold_time *self, size_t depth)
 static size_t take_calls(struct threshold_time *self, size_t i, size_t nr, size_t *kept_nr)
 {
 	uint64_t threshold_ns = self->threshold_ns, first = batch_place(self);
+	uint64_t slow_before = first > self->lasting_end ? first : self->lasting_end;
 	struct level *levels = self->levels.v;
 	struct ftr_event *in = self->in;
 	uint64_t kept = *kept_nr;
@@ -70,9 +95,10 @@ static size_t take_calls(struct threshold_time *self, size_t i, size_t nr, size_
 			levels_keep(self, ev->depth);
 		is_short = (0 - (uint64_t)((duration_ns < threshold_ns) & !level->is_kept)) &
 			   is_exit;
-		if (__builtin_expect((is_short & (0 - (uint64_t)(place < first))) != 0, 0)) {
-			ftr_hold_drop_from(&self->hold, place, ev->task);
-			place = first = batch_place(self);
+		if (__builtin_expect((is_short & (0 - (uint64_t)(place < slow_before))) != 0, 0)) {
+			place = drop_slow(self, place, ev, kept);
+			first = batch_place(self);
+			slow_before = first > self->lasting_end ? first : self->lasting_end;
 		}
 		if (kept != i)
 			in[kept] = *ev;	/* before it changes: else it would wait for that */
@@ -124,6 +150,8 @@ static size_t take_other(struct threshold_time *self, size_t i, size_t kept)
 		}
 	}
 	self->in[kept] = *ev;
+	if (ftr_event_outlives_calls(ev))
+		self->lasting_end = batch_place(self) + kept + 1;
 	return kept + 1;
 }
 
