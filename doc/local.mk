@@ -133,6 +133,7 @@ EXTRA_DIST += \
 	doc/adr/0107-only-calls-that-go-on-keep-code.md \
 	doc/adr/0108-how-long-all-threads-stand.md \
 	doc/adr/0109-attaching-where-the-kernel-tells-less.md \
+	doc/adr/0110-files-known-before-exec.md \
 	doc/fxt.md \
 	doc/layers.txt \
 	doc/trace-dat.md

@@ -271,7 +271,7 @@ void ftr_environ_start(char **envp)
 }
 
 #define LATE_BYTES 8192u
-#define LATE_SPARE 2u		/* for ftr_environ_block */
+#define LATE_SPARE FTR_ENVIRON_BLOCKED_BYTES	/* for ftr_environ_block */
 
 /* Returns where the next one begins; NULL: there is no room. */
 static char *late_put(unsigned i, char *to, const char *end, const char *value)
@@ -322,13 +322,27 @@ void ftr_environ_block(uint32_t blocked)
 	char *channel = ftr_state.ours[FTR_OURS_CHANNEL];
 	size_t len = channel != NULL ? strlen(channel) : 0;
 
-	if (len < 2)
+	if (len < FTR_ENVIRON_BLOCKED_BYTES)
 		return;
-	if (channel[len - 2] != FTR_ENVIRON_BLOCKED) {
-		channel[len++] = FTR_ENVIRON_BLOCKED;
-		channel[len++] = FTR_ENVIRON_BLOCKED;
+	if (channel[len - FTR_ENVIRON_BLOCKED_BYTES] != FTR_ENVIRON_BLOCKED) {
+		memset(channel + len, FTR_ENVIRON_BLOCKED, FTR_ENVIRON_BLOCKED_BYTES);
+		len += FTR_ENVIRON_BLOCKED_BYTES;
 	}
-	channel[len - 1] |= (char)blocked;
+	channel[len - 2] |= (char)(blocked & FTR_ENVIRON_BLOCKED_MASK);
+	channel[len - 1] |= (char)(blocked >> FTR_ENVIRON_BLOCKED_BITS & FTR_ENVIRON_BLOCKED_MASK);
+}
+
+size_t ftr_environ_told(const char *channel, size_t len, uint32_t *blocked)
+{
+	*blocked = 0;
+	if (len <= FTR_ENVIRON_BLOCKED_BYTES ||
+	    channel[len - FTR_ENVIRON_BLOCKED_BYTES] != FTR_ENVIRON_BLOCKED)
+		return len;
+	*blocked = (uint32_t)channel[len - 1] & FTR_ENVIRON_BLOCKED_MASK;
+	*blocked <<= FTR_ENVIRON_BLOCKED_BITS;
+	*blocked |= (uint32_t)channel[len - 2] & FTR_ENVIRON_BLOCKED_MASK;
+	*blocked &= FTR_SECCOMP_TOLD;
+	return len - FTR_ENVIRON_BLOCKED_BYTES;
 }
 
 /* May new images not connect to the recorder?  They would only warn, or be killed. */

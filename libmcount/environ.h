@@ -7,6 +7,7 @@
 #define FTR_LIBMCOUNT_ENVIRON_H
 
 #include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
 
 typedef char *const *ftr_strings;
@@ -29,6 +30,11 @@ bool ftr_environ_has_runtime(void);
 
 /* New images inherit a filter that forbids what has its FTR_SECCOMP_BIT() in @blocked (TOLD). */
 void ftr_environ_block(uint32_t blocked);
+/*
+ * What an image is told so by the @len bytes of FTR_CHANNEL's value @channel; returns how many of
+ * these are the channel's name.
+ */
+size_t ftr_environ_told(const char *channel, size_t len, uint32_t *blocked);
 
 /*
  * What a new image gets for @envp (NULL is empty), in memory of our own (scratch.h); @envp itself

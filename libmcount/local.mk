@@ -107,6 +107,8 @@ libmcount_sources = \
 	libmcount/task_ring.h \
 	libmcount/thread.c \
 	libmcount/thread.h \
+	libmcount/tried.c \
+	libmcount/tried.h \
 	libmcount/user.c \
 	libmcount/values.c \
 	libmcount/values_brief.c \

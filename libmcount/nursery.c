@@ -7,6 +7,7 @@
 
 #include <errno.h>
 #include <sys/mman.h>
+#include <sys/prctl.h>
 
 #include "libmcount/channel.h"
 #include "libmcount/clock.h"
@@ -189,6 +190,36 @@ bool ftr_nursery_leave(struct ftr_thread *self, uint64_t pos)
 	is_done = leave(self, pos);
 	ftr_sys4(SYS_rt_sigprocmask, SIG_RESTORE, &old, NULL, sizeof(old));
 	return is_done;
+}
+
+static void claim_name(struct ftr_nursery_claim *claim)
+{
+	uint64_t name[FTR_NURSERY_NAME_WORDS] = { 0 };
+	unsigned i;
+
+	ftr_sys2(SYS_prctl, PR_GET_NAME, name);
+	for (i = FTR_NURSERY_NAME_WORDS; i-- > 0;)
+		atomic_store_explicit(&claim->name[i], name[i], memory_order_release);
+}
+
+/* Only the first thread has the name, and the claim. */
+bool ftr_nursery_keep_name(void)
+{
+	struct ftr_nursery *nursery = atomic_load(&ftr_state.nursery);
+	const struct ftr_slot *slot = ftr_self.slot;
+	int32_t pid = (int32_t)ftr_sys0(SYS_getpid);
+	uint64_t place;
+
+	if (nursery == NULL)
+		return true;
+	if ((int32_t)ftr_sys0(SYS_gettid) != pid)
+		return false;
+	if (slot == NULL || slot->pid != pid || !slot->is_in_nursery)
+		return true;
+	place = slot->ring_id - nursery->first_id;
+	if (place < FTR_NURSERY_PLACES)		/* else of one before, and seen since */
+		claim_name(&nursery->claims[place]);
+	return true;
 }
 
 bool ftr_nursery_has(uint64_t address)

@@ -25,6 +25,12 @@ bool ftr_nursery_take(struct ftr_slot *slot, int32_t parent_pid)
 bool ftr_nursery_leave(struct ftr_thread *self, uint64_t pos)
 	__attribute__((visibility("hidden")));
 
+/*
+ * An exec follows of which the recorder is not told: if the process has claimed a ring, keep there
+ * the name that the exec changes, as the claim may not have been seen yet.  False: tell it.
+ */
+bool ftr_nursery_keep_name(void) __attribute__((visibility("hidden")));
+
 /* Is that an address in a nursery? */
 bool ftr_nursery_has(uint64_t address) __attribute__((visibility("hidden")));
 

@@ -12,6 +12,7 @@
 #include <signal.h>
 #include <stddef.h>
 #include <sys/mman.h>
+#include <sys/prctl.h>
 #include <sys/resource.h>
 #include <sys/socket.h>
 #include <sys/time.h>
@@ -123,6 +124,16 @@ static const struct our_call wait_calls[] = {
 	{ SYS_restart_syscall, true, { 0 } },	/* stopped in it, and told to go on */
 };
 
+/* A refusal could be taken for one of the file system's. */
+static const struct our_call look_calls[] = {
+	{ FTR_ARCH_SYS_FSTATAT, true, { (uint64_t)AT_FDCWD, AN_ADDRESS, AN_ADDRESS, 0, 0,
+					FTR_OWN_CALL } },
+	{ FTR_ARCH_SYS_FSTATAT, true, { AN_FD, AN_ADDRESS, AN_ADDRESS, 0, 0, FTR_OWN_CALL } },
+	{ FTR_ARCH_SYS_FSTATAT, true, { AN_FD, AN_ADDRESS, AN_ADDRESS, AT_EMPTY_PATH, 0,
+					FTR_OWN_CALL } },
+	{ SYS_prctl, true, { PR_GET_NAME, AN_ADDRESS } },
+};
+
 /* Of all machines whose programs run here: the next image may be for any. */
 #define PLATFORM_CALL(audit, number) \
 	{ audit, { number, false, { AN_ADDRESS, AN_ADDRESS, A_SIZE } } },
@@ -143,6 +154,7 @@ static const struct purpose {
 	[FTR_SECCOMP_READ] = { CALLS(read_calls) },
 	[FTR_SECCOMP_COUNT] = { CALLS(count_calls) },
 	[FTR_SECCOMP_WAIT] = { CALLS(wait_calls) },
+	[FTR_SECCOMP_LOOK] = { CALLS(look_calls) },
 };
 
 static bool load(const struct seccomp_data *data, uint32_t offset, uint32_t *value)

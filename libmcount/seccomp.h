@@ -29,12 +29,16 @@ enum ftr_seccomp_purpose {
 	FTR_SECCOMP_READ,	/* ... of what rules read (actions.c) */
 	FTR_SECCOMP_COUNT,	/* ... by performance counters (pmu.c) */
 	FTR_SECCOMP_WAIT,	/* for room in a ring */
+	FTR_SECCOMP_LOOK,	/* at a file before an exec, instead of asking (tried.h) */
 	FTR_SECCOMP_PLATFORM,	/* a new image's dynamic linker, to fill in $PLATFORM (environ.c) */
 	FTR_SECCOMP_PURPOSES
 };
 #define FTR_SECCOMP_BIT(purpose) (1u << (purpose))
 /* What new images have to be told of: not what they are named without the last for. */
 #define FTR_SECCOMP_TOLD (FTR_SECCOMP_BIT(FTR_SECCOMP_PLATFORM) - 1)
+/* For which there is another way that is as good. */
+#define FTR_SECCOMP_SPARED \
+	(FTR_SECCOMP_BIT(FTR_SECCOMP_LOOK) | FTR_SECCOMP_BIT(FTR_SECCOMP_PLATFORM))
 
 /*
  * FTR_SECCOMP_BIT() of the purposes for which it would end the process, or raise a signal, or

@@ -43,11 +43,10 @@ static bool address_find(char *const *envp)
 {
 	const char *name = env_find(envp, FTR_CHANNEL_ENV);
 	size_t len = name != NULL ? strlen(name) : 0;
+	uint32_t blocked;
 
-	if (len > 1 && name[len - 2] == FTR_ENVIRON_BLOCKED) {
-		atomic_fetch_or(&ftr_state.blocked, (uint32_t)name[len - 1] & FTR_SECCOMP_TOLD);
-		len -= 2;
-	}
+	len = ftr_environ_told(name, len, &blocked);
+	atomic_fetch_or(&ftr_state.blocked, blocked);
 	if (len == 0 || len > FTR_ADDRESS_MAX - 2)
 		return false;
 	memcpy(ftr_state.address, name, len);

@@ -26,6 +26,7 @@
 #include "libmcount/looking.h"
 #include "libmcount/scratch.h"
 #include "libmcount/state.h"
+#include "libmcount/tried.h"
 #include "utils/base/rt/sys.h"
 #include "utils/proto/attach.h"
 
@@ -39,6 +40,7 @@ static int result(long ret)
 
 #define FD_PATH "/proc/self/fd/"
 #define FD_DIGITS 12
+#define PATH_DEFAULT "/bin:/usr/bin"	/* libc's, where PATH is not set */
 
 /*
  * As long as a thread has one that is counted, a program that was attached to is not left
@@ -88,17 +90,51 @@ static bool hold_begin(struct hold *hold)
 	return hold->is_counted && ftr_state.attached == FTR_ATTACH_ATTACHED;
 }
 
-/*
- * What waits is put, and the recorder checks the file: an image that cannot be preloaded into never
- * connects.  Returns what it says, FTR_CHANNEL_LOADS and more.
- */
-static uint64_t announce(const char *file)
+/* A file that is about to be run. */
+struct target {
+	const char *name;	/* as the recorder finds it (nullable) */
+	const char *dirs;	/* in the first of which it is, as in PATH; NULL: as it is named */
+	int dir;		/* a descriptor, or AT_FDCWD, */
+	const char *path;	/* and where that is seen from there */
+};
+
+static bool is_bare(const char *path)
 {
+	return path != NULL && strchr(path, '/') == NULL;
+}
+
+/* What exec itself takes: a bare name is one of the working directory. */
+static struct target target_named(const char *path)
+{
+	return (struct target){ path, is_bare(path) ? "." : NULL, AT_FDCWD, path };
+}
+
+static struct target target_searched(const char *file)
+{
+	struct target target = target_named(file);
+
+	if (target.dirs == NULL)
+		return target;
+	target.dirs = getenv("PATH");
+	if (target.dirs == NULL)
+		target.dirs = PATH_DEFAULT;
+	return target;
+}
+
+/*
+ * What waits is put, and the recorder checks the file unless it is known: an image that cannot be
+ * preloaded into never connects.  Returns what it says, FTR_CHANNEL_LOADS and more.
+ */
+static uint64_t announce(const struct target *target)
+{
+	uint64_t loads;
+
 	ftr_gated_flush(&ftr_self);
-	if (file == NULL)
+	if (target->name == NULL)
 		return 0;
-	return ftr_channel_send(FTR_CHANNEL_EXEC, file,
-				strchr(file, '/') == NULL ? getenv("PATH") : NULL);
+	if (ftr_tried_look(target->dir, target->path, target->dirs, &loads))
+		return loads;
+	return ftr_channel_send(FTR_CHANNEL_EXEC, target->name, target->dirs);
 }
 
 /* May an image of which the recorder says @loads get our variables? */
@@ -108,15 +144,15 @@ static bool gets_ours(uint64_t loads)
 	       ((loads & FTR_CHANNEL_LOADS) != 0 && ftr_environ_has_runtime());
 }
 
-/* What @file, about to be run, gets for @envp; released by ftr_environ_free. */
-static ftr_strings environ_for(const char *file, ftr_strings envp)
+/* What @target gets for @envp; released by ftr_environ_free. */
+static ftr_strings environ_for(const struct target *target, ftr_strings envp)
 {
 	ftr_strings merged = envp;
 	struct hold hold;
 	uint64_t loads;
 
 	if (hold_begin(&hold)) {
-		loads = announce(file);
+		loads = announce(target);
 		if (gets_ours(loads))
 			merged = ftr_environ_new(envp, loads);
 	}
@@ -144,16 +180,17 @@ static void fd_path_make(char *to, int fd, const char *path)
 /* Likewise, of the file @path seen from @fd. */
 static ftr_strings environ_for_at(int fd, const char *path, ftr_strings envp)
 {
+	struct target target = target_named(path);
 	ftr_strings merged;
 	char *name;
 
 	if (path == NULL || path[0] == '/' || fd == AT_FDCWD)
-		return environ_for(path, envp);
+		return environ_for(&target, envp);
 	name = fd < 0 ? NULL : ftr_scratch_take(strlen(FD_PATH) + FD_DIGITS + strlen(path) + 1);
-	if (name == NULL)
-		return environ_for(NULL, envp);
-	fd_path_make(name, fd, path);
-	merged = environ_for(name, envp);
+	target = (struct target){ .name = name, .dir = fd, .path = path };
+	if (name != NULL)
+		fd_path_make(name, fd, path);
+	merged = environ_for(&target, envp);
 	ftr_scratch_put(name);
 	return merged;
 }
@@ -178,7 +215,8 @@ static bool must_do_without(bool is_too_big, ftr_strings merged, ftr_strings env
 
 int ftr_exec(const char *path, ftr_strings argv, ftr_strings envp)
 {
-	ftr_strings merged = environ_for(path, envp);
+	struct target target = target_named(path);
+	ftr_strings merged = environ_for(&target, envp);
 	long ret = ftr_sys3(SYS_execve, path, argv, merged);
 
 	if (must_do_without(ret == -E2BIG, merged, envp))
@@ -199,7 +237,8 @@ FTR_EXPORT int execv(const char *path, ftr_strings argv)
 
 static int exec_search(const char *file, ftr_strings argv, ftr_strings envp)
 {
-	ftr_strings merged = environ_for(file, envp);
+	struct target target = target_searched(file);
+	ftr_strings merged = environ_for(&target, envp);
 	int ret = REAL(execvpe)(file, argv, merged);
 
 	if (must_do_without(ret < 0 && errno == E2BIG, merged, envp))
@@ -248,7 +287,8 @@ FTR_EXPORT int execveat(int fd, const char *path, ftr_strings argv, ftr_strings 
 FTR_EXPORT int posix_spawn(pid_t *pid, const char *path, const posix_spawn_file_actions_t *actions,
 			   const posix_spawnattr_t *attr, ftr_strings argv, ftr_strings envp)
 {
-	ftr_strings merged = environ_for(path, envp);
+	struct target target = target_named(path);
+	ftr_strings merged = environ_for(&target, envp);
 	int ret = REAL(posix_spawn)(pid, path, actions, attr, argv, merged);
 
 	if (must_do_without(ret == E2BIG, merged, envp))
@@ -260,7 +300,8 @@ FTR_EXPORT int posix_spawn(pid_t *pid, const char *path, const posix_spawn_file_
 FTR_EXPORT int posix_spawnp(pid_t *pid, const char *file, const posix_spawn_file_actions_t *actions,
 			    const posix_spawnattr_t *attr, ftr_strings argv, ftr_strings envp)
 {
-	ftr_strings merged = environ_for(file, envp);
+	struct target target = target_searched(file);
+	ftr_strings merged = environ_for(&target, envp);
 	int ret = REAL(posix_spawnp)(pid, file, actions, attr, argv, merged);
 
 	if (must_do_without(ret == E2BIG, merged, envp))

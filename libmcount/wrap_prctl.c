@@ -64,12 +64,12 @@ static uint32_t filter_blocks(const struct sock_fprog *user)
 
 static void filter_installed(uint32_t blocked)
 {
-	/* Of a vforked child's parent, too: that names what it need not. */
-	atomic_fetch_or(&ftr_state.blocked, blocked & FTR_SECCOMP_BIT(FTR_SECCOMP_PLATFORM));
+	/* Of a vforked child's parent, too: that names what it need not, and asks. */
+	atomic_fetch_or(&ftr_state.blocked, blocked & FTR_SECCOMP_SPARED);
 	blocked &= FTR_SECCOMP_TOLD;
 	if (blocked == 0)
 		return;
-	if (ftr_thread_is_vforked(&ftr_self))
+	if ((blocked & ~FTR_SECCOMP_SPARED) != 0 && ftr_thread_is_vforked(&ftr_self))
 		ftr_self.is_silent = true;	/* not its parent */
 	else
 		atomic_fetch_or(&ftr_state.blocked, blocked);

@@ -71,6 +71,7 @@ e2e_recorder_more_tests = \
 	tests/e2e/doctor.py \
 	tests/e2e/events.py \
 	tests/e2e/examples.py \
+	tests/e2e/exec_known.py \
 	tests/e2e/files.py \
 	tests/e2e/kernel_events.py \
 	tests/e2e/kernel_samples.py \

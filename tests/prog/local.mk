@@ -124,6 +124,7 @@ EXTRA_DIST += \
 	tests/prog/errnos.c \
 	tests/prog/examples.c \
 	tests/prog/exec_filtered.c \
+	tests/prog/exec_known.c \
 	tests/prog/fake_tracee.c \
 	tests/prog/fibers.cc \
 	tests/prog/file_calls.c \

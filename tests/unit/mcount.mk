@@ -16,6 +16,7 @@ UNIT_TESTS += \
 	tests/unit/mcount_seccomp_test \
 	tests/unit/mcount_stack_test \
 	tests/unit/mcount_values_test \
+	tests/unit/mcount_tried_test \
 	tests/unit/x87_test \
 	tests/unit/ring_threads_test \
 	tests/unit/sections_test
@@ -51,6 +52,8 @@ tests_unit_mcount_seccomp_test_SOURCES = tests/unit/mcount_seccomp_test.c \
 	libmcount/seccomp.c
 tests_unit_mcount_stack_test_SOURCES = tests/unit/mcount_stack_test.c \
 	libmcount/maps.c
+tests_unit_mcount_tried_test_SOURCES = tests/unit/mcount_tried_test.c $(mcount_neighbours) \
+	libmcount/tried.c
 tests_unit_mcount_values_test_SOURCES = tests/unit/mcount_values_test.c tests/unit/value_run.h $(mcount_neighbours) \
 	libmcount/sections.c libmcount/values.c libmcount/values_brief.c libmcount/values_decide.c \
 	libmcount/values_find.c libmcount/values_walk.c

@@ -99,6 +99,28 @@ static void test_one_runtime(void **state)
 	assert_gets(name, FTR_CHANNEL_LOADS | FTR_CHANNEL_HOST, NULL, name);
 }
 
+/* Of each purpose that new images are told of, and of one more later. */
+static void test_filters_are_told(void **state)
+{
+	char entry[64] = "FTR_CHANNEL=ftr-1", *value = strchr(entry, '=') + 1;
+	uint32_t told, all = 0;
+	unsigned i;
+
+	ftr_state.ours[FTR_OURS_CHANNEL] = entry;
+	assert_int_equal(ftr_environ_told(value, strlen(value), &told), strlen("ftr-1"));
+	assert_int_equal(told, 0);
+	for (i = FTR_SECCOMP_PURPOSES; i-- > 0;) {
+		if ((FTR_SECCOMP_BIT(i) & FTR_SECCOMP_TOLD) == 0)
+			continue;
+		all |= FTR_SECCOMP_BIT(i);
+		ftr_environ_block(FTR_SECCOMP_BIT(i));
+		assert_int_equal(ftr_environ_told(value, strlen(value), &told), strlen("ftr-1"));
+		assert_int_equal(told, all);
+	}
+	assert_int_equal(all, FTR_SECCOMP_TOLD);
+	assert_int_equal(strlen(value), strlen("ftr-1") + 3);
+}
+
 static void test_has_runtime(void **state)
 {
 	char dir[] = "/tmp/ftr-environ.XXXXXX", list[256], file[128];
@@ -130,6 +152,7 @@ int main(void)
 		cmocka_unit_test_setup(test_exec_names, set_up),
 		cmocka_unit_test_setup(test_named_before, set_up),
 		cmocka_unit_test_setup(test_one_runtime, set_up),
+		cmocka_unit_test_setup(test_filters_are_told, set_up),
 		cmocka_unit_test_setup(test_has_runtime, set_up),
 	};
 

@@ -21,6 +21,11 @@ bool ftr_nursery_leave(struct ftr_thread *self, uint64_t pos)
 	return false;
 }
 
+bool ftr_nursery_keep_name(void)
+{
+	return !ftr_self.is_refused;
+}
+
 void *ftr_real_find(const char *name)
 {
 	return NULL;

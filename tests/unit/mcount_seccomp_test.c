@@ -6,6 +6,8 @@
 #include <stdint.h>
 
 #include <cmocka.h>
+#include <errno.h>
+#include <fcntl.h>
 #include <linux/audit.h>
 #include <sys/socket.h>
 #include <sys/syscall.h>
@@ -122,6 +124,29 @@ static void test_helper(void **state)
 	assert_int_equal(ftr_seccomp_blocked(code, NR(code)), 0);
 }
 
+/* The recorder can be asked instead, also where the answer could be taken for the file system's. */
+static void test_look(void **state)
+{
+	const uint32_t only = FTR_SECCOMP_BIT(FTR_SECCOMP_LOOK);
+	struct sock_filter code[] = {
+		LOAD(nr),
+		IF_EQUAL(SYS_newfstatat, 0, 3),
+		LOAD(args[3]),
+		IF_EQUAL(AT_EMPTY_PATH, 1, 0),
+		RET(SECCOMP_RET_KILL_PROCESS),
+		RET(SECCOMP_RET_ALLOW),
+	};
+
+	assert_int_equal(ftr_seccomp_blocked(code, NR(code)), only);
+	code[3].jt = 0, code[3].jf = 1;
+	assert_int_equal(ftr_seccomp_blocked(code, NR(code)), only);
+	code[4].k = SECCOMP_RET_ERRNO | ENOENT;
+	assert_int_equal(ftr_seccomp_blocked(code, NR(code)), only);
+	code[1].k = SYS_statx;
+	assert_int_equal(ftr_seccomp_blocked(code, NR(code)), 0);
+	assert_int_equal(only & ~FTR_SECCOMP_TOLD, 0);
+}
+
 /* A dynamic linker of either machine may be killed for it, but be refused. */
 static void test_platform(void **state)
 {
@@ -194,6 +219,7 @@ int main(void)
 		cmocka_unit_test(test_arguments),
 		cmocka_unit_test(test_refused),
 		cmocka_unit_test(test_helper),
+		cmocka_unit_test(test_look),
 		cmocka_unit_test(test_platform),
 		cmocka_unit_test(test_arithmetic),
 		cmocka_unit_test(test_damaged),

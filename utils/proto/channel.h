@@ -28,7 +28,8 @@
  *	MODULE		->	writes the DLOP line of a library, unless FTR_CHANNEL_KNOWN
  *		<-	OK + sections of that module, unless there are none
  *	WARN		->	warns on the terminal and in the trace
- *	EXEC		->	warns when the file that is about to run cannot be traced
+ *	EXEC		->	warns when the file that is about to run cannot be traced; not sent
+ *				of a file that is known to be (utils/proto/tried.h)
  *		<-	OK, base = FTR_CHANNEL_LOADS unless it is known not to load the runtime,
  *			and which machine it is for
  *	LEAVE		->	also listens at FTR_CHANNEL_DIR + the name

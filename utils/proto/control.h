@@ -7,11 +7,17 @@
 #ifndef FTR_PROTO_CONTROL_H
 #define FTR_PROTO_CONTROL_H
 
+#include <assert.h>
 #include <stdatomic.h>
+#include <stddef.h>
 #include <stdint.h>
 
+#include "utils/proto/tried.h"
+
 #define FTR_CONTROL_MAGIC	0x43525446u	/* "FTRC" */
-#define FTR_CONTROL_VERSION	4u
+#define FTR_CONTROL_VERSION	5u
+
+#define FTR_TRIED_MAX 96u		/* all in one page, also with what the recorder has there */
 
 #define FTR_COUNTER_STEP_NS 1000u	/* FTR_CONTROL_CLOCK_COUNTER */
 
@@ -55,6 +61,12 @@ struct ftr_control {
 	_Atomic uint32_t recorder_futex;
 	_Atomic uint32_t answered;	/* messages, ever: grows while a busy recorder works */
 	_Atomic uint32_t generation;	/* of the sections handed out (utils/proto/sections.h) */
+
+	/* Each is there before its number is, and is never changed: readers need no lock. */
+	_Atomic uint32_t tried_nr;	/* release; <= FTR_TRIED_MAX */
+	uint32_t reserved;
+	struct ftr_tried_file tried[FTR_TRIED_MAX];
 };
+static_assert(offsetof(struct ftr_control, tried) == 72, "of one layout for each machine");
 
 #endif /* FTR_PROTO_CONTROL_H */

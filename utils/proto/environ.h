@@ -16,10 +16,14 @@
 #define FTR_ENVIRON_ASAN    "ASAN_OPTIONS="	/* a list */
 #define FTR_ENVIRON_CHANNEL FTR_CHANNEL_ENV "="
 /*
- * Behind the channel's value, and then one character, this plus the FTR_SECCOMP_BIT() of what a
- * filter that the image inherits forbids (libmcount/seccomp.h).
+ * Behind the channel's value, and then two characters, each of which is this plus six of the
+ * FTR_SECCOMP_BIT() of what a filter that the image inherits forbids (libmcount/seccomp.h), the
+ * lowest ones first.
  */
 #define FTR_ENVIRON_BLOCKED '@'
+#define FTR_ENVIRON_BLOCKED_BYTES 3u
+#define FTR_ENVIRON_BLOCKED_BITS 6u
+#define FTR_ENVIRON_BLOCKED_MASK ((1u << FTR_ENVIRON_BLOCKED_BITS) - 1)
 #define FTR_ENVIRON_PAD	    "FTR_PAD="		/* only where their number would be odd */
 
 /* AddressSanitizer refuses to start behind another preloaded library; ours is not in its way. */

@@ -18,5 +18,6 @@ libftr_a_SOURCES += \
 	utils/proto/sections.h \
 	utils/proto/shadow.h \
 	utils/proto/stack_part.h \
+	utils/proto/tried.h \
 	utils/proto/values.h \
 	utils/proto/watch.h

@@ -13,6 +13,8 @@
  *							drains from now on
  *	the ring is full: TASK with FTR_CHANNEL_GROW	drains what is there, makes a ring
  *							of the usual size, then:
+ *	execs a known file (tried.h): claim.name =
+ *	its name, which the exec changes
  *	ends, or execs					drains what is there; claim.time = 0,
  *							claim.who = FREE
  *
@@ -45,6 +47,9 @@
 #define FTR_NURSERY_BYTES \
 	(FTR_NURSERY_OFFSET + FTR_NURSERY_PLACES * (uint64_t)FTR_NURSERY_PLACE_BYTES)
 
+#define FTR_NURSERY_NAME_BYTES	16u	/* of a task's name, as the kernel has it */
+#define FTR_NURSERY_NAME_WORDS	(FTR_NURSERY_NAME_BYTES / sizeof(uint64_t))
+
 /* What claim.who may be besides the numbers of a child. */
 #define FTR_NURSERY_FREE	UINT64_C(0)
 #define FTR_NURSERY_CLOSED	UINT64_MAX
@@ -52,6 +57,7 @@
 struct ftr_nursery_claim {
 	_Atomic uint64_t who;		/* ftr_nursery_who() */
 	_Atomic uint64_t time;		/* ticks of the control block's clock; 0 = not yet */
+	_Atomic uint64_t name[FTR_NURSERY_NAME_WORDS]; /* the first one last; 0 = none, or empty */
 };
 
 struct ftr_nursery {

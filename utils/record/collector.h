@@ -19,6 +19,7 @@
 #include "utils/record/tick.h"
 
 struct ftr_backtraces;
+struct ftr_record_claim;
 struct ftr_ring;
 
 /* What every collector may use; lives as long as the recording. */
@@ -46,6 +47,7 @@ struct ftr_task_start {
 	int32_t  pid;		/* in our namespace */
 	uint64_t ring_id;	/* 0, or the ring to go on with */
 	bool is_growing;	/* that is to be left, for a larger one */
+	const struct ftr_record_claim *claim; /* (nullable) by which it has reported itself */
 	const struct ftr_ring *ring; /* (nullable) what it has, named ring_id: it moves from here */
 };
 

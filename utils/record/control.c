@@ -22,8 +22,9 @@ struct holder {
 	struct robust_list_head head;
 	struct robust_list node;
 };
-#define HOLDER_OFFSET 2048u
+#define HOLDER_OFFSET 4032u
 static_assert(sizeof(struct ftr_control) <= HOLDER_OFFSET, "the block leaves room");
+static_assert(HOLDER_OFFSET + sizeof(struct holder) <= BLOCK_BYTES, "in the page");
 
 int ftr_control_open(struct ftr_control_block *block, const struct ftr_control *init,
 		     struct ftr_err *err)

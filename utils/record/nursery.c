@@ -180,6 +180,22 @@ void ftr_record_nursery_ring(const struct ftr_record_claim *claim, struct ftr_ri
 	*id = nursery->first_id + claim->place;
 }
 
+bool ftr_record_nursery_name(const struct ftr_record_claim *claim,
+			     char name[FTR_NURSERY_NAME_BYTES])
+{
+	struct ftr_nursery_claim *shared = &claim->nursery->shared->claims[claim->place];
+	uint64_t words[FTR_NURSERY_NAME_WORDS];
+	unsigned i;
+
+	for (i = 0; i < FTR_NURSERY_NAME_WORDS; i++)
+		words[i] = atomic_load_explicit(&shared->name[i], memory_order_acquire);
+	if (words[0] == 0)
+		return false;
+	memcpy(name, words, sizeof(words));
+	name[FTR_NURSERY_NAME_BYTES - 1] = '\0';
+	return true;
+}
+
 static void place_close(struct ftr_record_nursery *nursery, unsigned place, uint64_t from)
 {
 	if (atomic_compare_exchange_strong(&nursery->shared->claims[place].who, &from,
@@ -226,6 +242,7 @@ void ftr_record_nursery_give_back(struct ftr_record_nursery *nursery, unsigned p
 
 	place_clear(nursery, place, used);
 	nursery->is_known[place] = false;
+	atomic_store(&claim->name[0], 0);
 	atomic_store(&claim->time, 0);
 	if (nursery->is_closing)
 		place_close(nursery, place, who);

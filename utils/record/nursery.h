@@ -56,6 +56,9 @@ int  ftr_record_nurseries_claims(struct ftr_record_nurseries *nurseries,
 /* The ring of a claim and its name; ftr_ring_close gives it back. */
 void ftr_record_nursery_ring(const struct ftr_record_claim *claim, struct ftr_ring *ring,
 			     uint64_t *id);
+/* The name that its task had before an exec; false: none was kept, and @name is as it was. */
+bool ftr_record_nursery_name(const struct ftr_record_claim *claim,
+			     char name[FTR_NURSERY_NAME_BYTES]);
 /* For the next child: the one that claimed it is done, and @used bytes were written. */
 void ftr_record_nursery_give_back(struct ftr_record_nursery *nursery, unsigned place,
 				  uint64_t used);

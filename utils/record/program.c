@@ -74,17 +74,20 @@ static int check_executable(const char *name, const char *path, struct ftr_err *
 }
 
 /* The loader ignores LD_PRELOAD where the program gets rights that we do not have. */
-static int check_rights(const char *name, const char *path, uid_t uid, struct ftr_err *err)
+static int check_rights(struct ftr_program *program, const char *name, uid_t uid,
+			struct ftr_err *err)
 {
+	bool is_raised, has_capabilities;
 	struct stat st;
-	bool is_raised;
 
-	if (stat(path, &st) < 0)
+	if (stat(program->image, &st) < 0)
 		return ftr_err_set(err, errno, "%s: %s", name, strerror(errno));
+	has_capabilities = getxattr(program->image, "security.capability", NULL, 0) > 0;
 	is_raised = ((st.st_mode & S_ISUID) != 0 && st.st_uid != uid) ||
 		    ((st.st_mode & (S_ISGID | S_IXGRP)) == (S_ISGID | S_IXGRP) &&
 		     st.st_gid != getgid()) ||
-		    (uid != 0 && getxattr(path, "security.capability", NULL, 0) > 0);
+		    (uid != 0 && has_capabilities);
+	program->gives_rights = (st.st_mode & (S_ISUID | S_ISGID)) != 0 || has_capabilities;
 	if (!is_raised)
 		return 0;
 	return ftr_err_set(err, ENOTSUP,
@@ -236,7 +239,7 @@ static int check_all(struct ftr_program *program, const char *name, uid_t uid, b
 	int ret = image_find(program, name, err);
 
 	if (ret == 0)
-		ret = check_rights(name, program->image, uid, err);
+		ret = check_rights(program, name, uid, err);
 	if (ret == 0 && ftr_elf_info_load(&program->elf, program->image, err) < 0)
 		ret = ftr_err_set(err, ENOEXEC, "%s: is not a program that Linux can run (%s)",
 				  name, err->text);

@@ -14,6 +14,7 @@ struct ftr_program {
 	char *path;		/* (owned) what execve gets */
 	char *image;		/* (owned) the ELF file that runs: of a script, its interpreter */
 	bool  is_script;
+	bool  gives_rights;	/* to some of those who run it: set-uid, set-gid or capabilities */
 	struct ftr_elf_info elf;	/* of the image */
 };
 

@@ -25,6 +25,7 @@ struct comm_record {
 	uint64_t time_ns;
 };
 static_assert(sizeof(struct comm_record) == 48, "as the kernel packs it");
+static_assert(COMM_BYTES == FTR_NURSERY_NAME_BYTES, "a name is a name");
 
 /*
  * Any process may connect to an abstract address: only those of our own user and the program's
@@ -147,10 +148,25 @@ void ftr_recorder_names_start(struct ftr_recorder *recorder)
 }
 
 /*
+ * The name of a task that starts, as @start says, or has another name now (NULL).  One that has
+ * claimed a ring may have run another program since, of which it need not tell: what it has kept
+ * before is looked at after what that would have changed.
+ */
+static bool name_find(int32_t pid, int32_t tid, const struct ftr_task_start *start,
+		      char comm[COMM_BYTES])
+{
+	bool is_there = comm_read(pid, tid, comm);
+
+	return (start != NULL && start->claim != NULL &&
+		ftr_record_nursery_name(start->claim, comm)) || is_there;
+}
+
+/*
  * Store the name that /proc has for a task as the perf record of CPU 0 that the kernel would have
  * made; at its start only if it differs from its image's, or no record may have told of it.
  */
-static void name_store(struct ftr_recorder *recorder, int32_t tid, uint64_t time_ns, bool is_start)
+static void name_store(struct ftr_recorder *recorder, int32_t tid, uint64_t time_ns,
+		       const struct ftr_task_start *start)
 {
 	int32_t pid = recorder->request.pid;
 	const struct ftr_process *process = ftr_process_find(&recorder->processes, pid);
@@ -162,14 +178,14 @@ static void name_store(struct ftr_recorder *recorder, int32_t tid, uint64_t time
 		.time_ns = time_ns,
 	};
 	struct iovec part = { &record, sizeof(record) };
-	bool was_running = is_start && process != NULL && process->was_running &&
+	bool was_running = start != NULL && process != NULL && process->was_running &&
 			   !recorder->options->clock->is_counter &&
 			   (recorder->options->events & FTR_PERF_NAME) != 0;
 
 	if ((!recorder->recording.reports_names && !was_running) ||
-	    !comm_read(pid, tid, record.comm))
+	    !name_find(pid, tid, start, record.comm))
 		return;
-	if (!is_start || process == NULL || was_running ||
+	if (start == NULL || process == NULL || was_running ||
 	    strcmp(record.comm, process->image) != 0)
 		store->ops->perf(store, 0, &part, 1);
 }
@@ -213,7 +229,7 @@ int ftr_recorder_task(struct ftr_recorder *recorder, struct ftr_task_start *star
 	task_line(recorder, start->task, time_ns);
 	task_session_set(recorder, start->task);
 	if (is_new)
-		name_store(recorder, tid, time_ns, true);
+		name_store(recorder, tid, time_ns, start);
 	return 0;
 }
 
@@ -325,7 +341,7 @@ static void answer_name(struct ftr_recorder *recorder, struct ftr_recorder_reply
 	int32_t tid = own_thread(&recorder->request);
 
 	if (tid > 0)
-		name_store(recorder, tid, time_ns, false);
+		name_store(recorder, tid, time_ns, NULL);
 }
 
 static void answer_leave(struct ftr_recorder *recorder, struct ftr_recorder_reply *reply)

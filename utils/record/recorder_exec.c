@@ -5,6 +5,7 @@
 #include <stdio.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <time.h>
 
 #include "utils/record/emulated.h"
 #include "utils/record/recorder_state.h"
@@ -13,6 +14,7 @@
 #define SELF "/proc/self/"
 #define PATH_DEFAULT "/bin:/usr/bin"
 #define KNOWN_MAX 256		/* files, of which nothing is asked again */
+#define SETTLED_S 2		/* the coarsest clock of a file system, of FAT */
 
 /* @name as process @pid would find it, seen from here. */
 static void path_inside(char path[PATH_MAX], int32_t pid, const char *name, size_t len,
@@ -28,41 +30,68 @@ static void path_inside(char path[PATH_MAX], int32_t pid, const char *name, size
 			 rest[0] != '\0' ? "/" : "", rest);
 }
 
-/* Whatever is done to a file, to its rights, too, is seen by when it was changed. */
-static bool is_same(const struct ftr_exec_known *a, const struct ftr_exec_known *b)
+/* Of one that had been changed just before it was tried, that is only true just after. */
+static bool is_known(const struct ftr_exec_known *known, const struct ftr_exec_known *now)
 {
-	return a->device == b->device && a->inode == b->inode && a->size_bytes == b->size_bytes &&
-	       a->changed.tv_sec == b->changed.tv_sec && a->changed.tv_nsec == b->changed.tv_nsec &&
-	       a->uid == b->uid;
+	return ftr_tried_is_same(&known->file, &now->file) && known->uid == now->uid &&
+	       (known->is_settled || !now->is_settled);
 }
 
 static const struct ftr_exec_known *known_find(const struct ftr_recorder *recorder,
-					       const struct ftr_exec_known *file)
+					       const struct ftr_exec_known *now)
 {
 	for (size_t i = recorder->execs.nr; i-- > 0;) {
-		if (is_same(&recorder->execs.v[i], file))
+		if (is_known(&recorder->execs.v[i], now))
 			return &recorder->execs.v[i];
 	}
 	return NULL;
 }
 
-static void known_add(struct ftr_recorder *recorder, const struct ftr_exec_known *file)
+static void known_add(struct ftr_recorder *recorder, const struct ftr_exec_known *known)
 {
 	if (recorder->execs.nr == KNOWN_MAX)
 		recorder->execs.nr = 0;
-	(void)ftr_vec_push(&recorder->execs, *file);
+	(void)ftr_vec_push(&recorder->execs, *known);
+}
+
+/*
+ * From now on processes run this file without asking.  Not with -p: they want to know, too, whether
+ * we are still there.  What is run a second time may be run again; what is run once (a configure
+ * script's programs) does not take the room.
+ */
+static void known_publish(struct ftr_recorder *recorder, const struct ftr_exec_known *known)
+{
+	struct ftr_control *control = recorder->control.map;
+	uint32_t nr = atomic_load_explicit(&control->tried_nr, memory_order_relaxed), i;
+
+	if (!known->is_anyones || !known->is_settled || recorder->options->attach_pid != 0 ||
+	    nr == FTR_TRIED_MAX)
+		return;
+	for (i = 0; i < nr; i++) {
+		if (ftr_tried_is_same(&control->tried[i], &known->file))
+			return;
+	}
+	control->tried[nr] = known->file;
+	atomic_store_explicit(&control->tried_nr, nr + 1, memory_order_release);
 }
 
 /* What is at @path now, to run for user @uid; false: nothing is. */
-static bool known_of(struct ftr_exec_known *file, const char *path, uid_t uid)
+static bool known_of(struct ftr_exec_known *known, const char *path, uid_t uid)
 {
+	time_t now = time(NULL);
 	struct stat st;
 
 	if (stat(path, &st) < 0)
 		return false;
-	*file = (struct ftr_exec_known){
-		.device = st.st_dev, .inode = st.st_ino,
-		.size_bytes = (uint64_t)st.st_size, .changed = st.st_ctim, .uid = uid,
+	*known = (struct ftr_exec_known){
+		.file = {
+			.device = st.st_dev, .inode = st.st_ino,
+			.size_bytes = (uint64_t)st.st_size,
+			.changed_s = (uint64_t)st.st_ctim.tv_sec,
+			.changed_ns = (uint32_t)st.st_ctim.tv_nsec,
+		},
+		.uid = uid,
+		.is_settled = now - st.st_ctim.tv_sec > SETTLED_S,
 	};
 	return true;
 }
@@ -72,25 +101,27 @@ static int check(struct ftr_recorder *recorder, const char *path, const char *na
 		 struct ftr_recorder_reply *reply, struct ftr_err *err)
 {
 	const struct ftr_exec_known *known;
-	struct ftr_exec_known file;
+	struct ftr_exec_known now;
 	struct ftr_program program;
-	bool is_file = known_of(&file, path, recorder->request.uid);
+	bool is_file = known_of(&now, path, recorder->request.uid);
 	int ret;
 
-	known = is_file ? known_find(recorder, &file) : NULL;
+	known = is_file ? known_find(recorder, &now) : NULL;
 	if (known != NULL) {
-		reply->base |= known->machine;
+		reply->base |= known->file.machine;
+		known_publish(recorder, known);
 		return 0;
 	}
 	ret = ftr_program_check(&program, path, name, recorder->request.uid, err);
 	if (ret == 0)
 		ret = ftr_program_check_preload(&program, name, recorder->options->preload, err);
 	if (ret == 0) {
-		file.machine = ftr_program_is_beside(&program) ? FTR_CHANNEL_BESIDE :
-								 FTR_CHANNEL_HOST;
-		reply->base |= file.machine;
+		now.file.machine = ftr_program_is_beside(&program) ? FTR_CHANNEL_BESIDE :
+								     FTR_CHANNEL_HOST;
+		now.is_anyones = !program.gives_rights;
+		reply->base |= now.file.machine;
 		if (is_file && !program.is_script) /* what runs a script may change by itself */
-			known_add(recorder, &file);
+			known_add(recorder, &now);
 	}
 	ftr_program_fini(&program);
 	return ret;

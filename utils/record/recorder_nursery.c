@@ -73,7 +73,7 @@ static void claim_take(struct ftr_recorder *recorder, const struct ftr_record_cl
 	struct ftr_channel_request *request = &recorder->request;
 	struct ftr_channel_message message = request->message;
 	struct ftr_task_answer answer;
-	struct ftr_task_start start = { .pid = claim->pid };
+	struct ftr_task_start start = { .pid = claim->pid, .claim = claim };
 	pid_t pid = request->pid;
 	struct ftr_ring ring;
 	struct ftr_err err = { 0 };

@@ -31,10 +31,10 @@
 
 /* A file that was found to be traced when it is run. */
 struct ftr_exec_known {
-	uint64_t device, inode, size_bytes;
-	struct timespec changed;	/* st_ctim */
+	struct ftr_tried_file file;
 	uid_t uid;			/* of who runs it */
-	uint32_t machine;		/* FTR_CHANNEL_HOST or FTR_CHANNEL_BESIDE */
+	bool is_anyones;		/* whoever runs it, and */
+	bool is_settled; /* it had not been changed just before: a change would be seen by now */
 };
 
 struct ftr_recorder {
