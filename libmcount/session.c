@@ -108,6 +108,10 @@ static void session_open(void *arg)
 	if (start->ret < 0)
 		return;
 	ftr_state.first_ring.id = start->flags >> FTR_CHANNEL_RING_SHIFT;
+	if ((start->flags & FTR_CHANNEL_BARE) != 0) {
+		fds[2] = fds[1];
+		fds[1] = -1;
+	}
 	ftr_state.first_ring.fd = fds[2];
 	ftr_state.control = control_map(fds[0]);
 	ftr_sys_close_own(fds[0]);

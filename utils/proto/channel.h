@@ -14,7 +14,8 @@
  *			FTR_CHANNEL_ASKS_EXEC;
  *			time = what a counter clock starts with
  *	SESSION |	->	where calls are to be expected, as TASK of the first thread, too
- *	WITH_TASK	<-	the same and, behind the others, the ring; its id stands in base
+ *	WITH_TASK	<-	the same and, behind the others, the ring; its id stands in base,
+ *			with FTR_CHANNEL_BARE where there are no sections
  *	TASK		->	makes a ring; writes a TASK or FORK line; drains from now on
  *		<-	OK + ring (memfd, utils/proto/ring.h), base = its id, never 0
  *	TASK, base = id	->	the ring's task is dead and another one goes on in the same
@@ -68,6 +69,8 @@
  * image that loads the runtime, which EXEC tells, is started with its variables.
  */
 #define FTR_CHANNEL_ASKS_EXEC	2u
+/* In the reply to SESSION: the ring comes where sections would. */
+#define FTR_CHANNEL_BARE	4u
 /* In the reply to SESSION: from this bit on stands the id of the ring that came; 0 = none did. */
 #define FTR_CHANNEL_RING_SHIFT	8u
 

@@ -144,7 +144,7 @@ static void session_task(struct ftr_recorder *recorder, struct ftr_recorder_repl
 	struct ftr_err ignored = { 0 };
 
 	if ((request->message.type & FTR_CHANNEL_WITH_TASK) == 0 ||
-	    (reply->base & FTR_CHANNEL_ATTACH_NOW) == 0 || reply->fd_nr != 2 ||
+	    (reply->base & FTR_CHANNEL_ATTACH_NOW) == 0 || reply->fd_nr == 0 ||
 	    recorder->options->clock->is_counter)
 		return;
 	request->message.time = ftr_tick_map_last(&recorder->ticks).tick;
@@ -152,6 +152,8 @@ static void session_task(struct ftr_recorder *recorder, struct ftr_recorder_repl
 		return;
 	reply->tid = start.task->tid;
 	reply->base |= answer.ring_id << FTR_CHANNEL_RING_SHIFT;
+	if (reply->fd_nr == 1)
+		reply->base |= FTR_CHANNEL_BARE;
 	ftr_recorder_reply_fd(reply, answer.ring_fd);
 }
 
