@@ -7,8 +7,8 @@
 #include <stdlib.h>
 
 #include "utils/trace/event_kind.h"
-#include "utils/trace/filter_run.h"
 #include "utils/trace/filter_rules.h"
+#include "utils/trace/filter_run.h"
 #include "utils/trace/pipeline.h"
 #include "utils/trace/source.h"
 #include "utils/trace/stacks.h"
