@@ -98,7 +98,7 @@ enum ftr_channel_type {
 	FTR_CHANNEL_TASK = 2,	 /* parent_pid != 0: first task of a forked child */
 	FTR_CHANNEL_MODULE = 3,	 /* base, path: a library; an empty path: the program's image */
 	FTR_CHANNEL_WARN = 4,	 /* path: the text of a warning */
-	FTR_CHANNEL_EXEC = 5,	 /* path: a file about to be run; without a slash: NUL, then PATH */
+	FTR_CHANNEL_EXEC = 5,	 /* path: a file about to be run; without a slash: NUL, as PATH */
 	FTR_CHANNEL_LEAVE = 6,	 /* the sender is about to change its network namespace */
 	FTR_CHANNEL_NAME = 7,	 /* the sender's thread tid has another name now */
 	FTR_CHANNEL_CODE = 8,	 /* base, time: address, number of struct ftr_attach_code */

@@ -12,7 +12,6 @@
 
 #define SHELL "/bin/sh"		/* what execvp has run what is no program */
 #define SELF "/proc/self/"
-#define PATH_DEFAULT "/bin:/usr/bin"
 #define KNOWN_MAX 256		/* files, of which nothing is asked again */
 #define SETTLED_S 2		/* the coarsest clock of a file system, of FAT */
 
@@ -153,7 +152,7 @@ void ftr_recorder_answer_exec(struct ftr_recorder *recorder, struct ftr_recorder
 	struct ftr_channel_request *request = &recorder->request;
 	const char *name = request->path;
 	size_t len = strlen(name);
-	const char *dirs = len < request->message.path_bytes ? name + len + 1 : PATH_DEFAULT;
+	const char *dirs = len < request->message.path_bytes ? name + len + 1 : "";
 	struct ftr_err err = { 0 };
 	char path[PATH_MAX];
 	int ret;
