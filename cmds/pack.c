@@ -56,6 +56,9 @@ static void say(const char *path, const struct ftr_pack_result *result, bool is_
 	if (result->left_nr > 0)
 		ftr_verbose(1, "%s: %zu files stay as they are: packed they would take more room",
 			    path, result->left_nr);
+	if (result->cut_nr > 0)
+		ftr_warn("%s: %zu of the files had no index: the recorder was killed, or they were "
+			 "cut; they are what was packed until then", path, result->cut_nr);
 }
 
 int ftr_pack_run(const struct ftr_common *common, int argc, char **argv, bool is_packing)

@@ -193,20 +193,26 @@ class PackTest(harness.Test):
                 ("head and index", changed(start + 20)[:index], 1, "bytes are in no block; the 4 blocks"),
                 ("index", changed(index + 30), 0, "in no block; the 5 blocks"),
                 ("cut behind a block", whole[:blocks[3][0]], 2, "has no index"),
-                ("cut in a block", whole[:blocks[3][0] + 90], 2, "90 bytes are in no block"),
+                ("cut in a block", whole[:blocks[3][0] + 90], 2, "has no index, and 90 bytes at its end are no whole block"),
+                ("cut in a head", whole[:blocks[3][0] + 3], 2, "has no index, and 3 bytes at its end"),
+                ("cut in the index", whole[:index + 30], 0, "has no index, and 30 bytes at its end"),
                 ("first bytes", changed(0, 8), 0, "")):
             with self.subTest(what=what):
                 shown, errors, refused = calls_of(made)
                 self.assertEqual(shown, (5 - lost) * calls)
                 self.assertIn(text, errors)
                 self.assertEqual(errors == "", text == "")
-                if what in ("block", "head and index", "index", "cut in a block"):
+                if what in ("block", "head and index", "index"):
                     self.assertEqual(refused.returncode, 1)
                     self.assertIn("damaged", refused.stderr)
-        with open(f"d/{name}", "wb") as file:
-            file.write(b"no packed file, but something else that is longer than its head")
-        done = self.ftr("report", "--no-pager", "-d", "d")
-        self.assertIn("not a packed file", done.stderr)
+                else:
+                    self.assertEqual(refused.returncode, 0)
+                    self.assertEqual("1 of the files had no index" in refused.stderr, what.startswith("cut"))
+        for made, text in ((whole[:5], "has no index"), (b"", "has no index"),
+                           (b"no packed file, but something else that is longer than its head", "not a packed file")):
+            with open(f"d/{name}", "wb") as file:
+                file.write(made)
+            self.assertIn(text, self.ftr("report", "--no-pager", "-d", "d").stderr)
 
     def test_no_room(self):
         """Neither way anything changes when there is no room; nothing is left behind."""

@@ -207,6 +207,7 @@ static int file_unpack(const struct job *job, const struct ftr_istream *in, int 
 
 	if (ret == 0 && damage.bytes > 0)
 		ret = -EBADMSG;
+	job->result->cut_nr += damage.has_no_index;
 	for (size_t i = 0; i < blocks.nr && ret == 0; i++) {
 		ret = is_interrupted(job) ? -EINTR : block_unpack(job, in, &blocks.v[i], to);
 		job->result->bytes += blocks.v[i].bytes;

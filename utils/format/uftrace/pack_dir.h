@@ -23,6 +23,7 @@ struct ftr_pack_watch {
 struct ftr_pack_result {
 	size_t file_nr;		/* that were changed */
 	size_t left_nr;		/* that would take more room when they are packed */
+	size_t cut_nr;		/* that were changed, and had no index: what follows is missing */
 	uint64_t bytes;		/* of those that were changed, unpacked */
 	uint64_t packed_bytes;	/* ... and packed */
 };

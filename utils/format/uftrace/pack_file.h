@@ -39,7 +39,8 @@ struct ftr_pack_blocks {
 /* What was found in a packed file besides blocks that follow each other. */
 struct ftr_pack_damage {
 	bool has_no_index;	/* its writer was killed, or it is cut */
-	uint64_t bytes;		/* of the file, in no block: whatever was there is missing */
+	uint64_t cut_bytes;	/* at its end, of a block or an index that it was cut in */
+	uint64_t bytes;		/* elsewhere, in no block: whatever was there is missing */
 };
 
 /*

@@ -81,6 +81,13 @@ static bool is_magic(const uint8_t *bytes)
 	return memcmp(bytes, PACK_FILE_MAGIC, PACK_FILE_MAGIC_BYTES) == 0;
 }
 
+/* Is it one of the writer's, even if it is cut? */
+static bool is_begun(const uint8_t *file, size_t size)
+{
+	return size == 0 || memcmp(file, PACK_FILE_MAGIC, size < PACK_FILE_MAGIC_BYTES ?
+							  size : PACK_FILE_MAGIC_BYTES) == 0;
+}
+
 /* Does it lie before @end, behind a head? */
 static bool block_fits(const struct ftr_pack_block *block, uint64_t end)
 {
@@ -120,6 +127,12 @@ static int index_get(struct ftr_pack_blocks *blocks, const uint8_t *file, size_t
 	return end == index_at;
 }
 
+/* Are the @left bytes at @from, the file's last, fewer than the @whole ones of what begins so? */
+static bool is_cut_mark(const uint8_t *from, size_t left, const char *mark, size_t whole)
+{
+	return left < whole && memcmp(from, mark, left < MARK_CHARS ? left : MARK_CHARS) == 0;
+}
+
 /* Block after block; what is none is passed over, and what follows it moves up. */
 static int blocks_find(struct ftr_pack_blocks *blocks, const uint8_t *file, size_t size,
 		       struct ftr_pack_damage *damage)
@@ -129,18 +142,25 @@ static int blocks_find(struct ftr_pack_blocks *blocks, const uint8_t *file, size
 
 	while (pos < size) {
 		struct ftr_pack_block block;
+		size_t left = size - pos;
 
-		if (size - pos < PACK_HEAD_BYTES ||
-		    !is_marked(file + pos, BLOCK_MARK, PACK_ROW_BYTES)) {
-			damage->bytes += size - pos < PACK_FILE_ALIGN ? size - pos :
-									PACK_FILE_ALIGN;
+		if (is_cut_mark(file + pos, left, BLOCK_MARK, PACK_HEAD_BYTES) ||
+		    is_cut_mark(file + pos, left, INDEX_MARK, pack_index_bytes(blocks->nr))) {
+			damage->cut_bytes = left;
+			break;
+		}
+		if (left < PACK_HEAD_BYTES || !is_marked(file + pos, BLOCK_MARK, PACK_ROW_BYTES)) {
+			damage->bytes += left < PACK_FILE_ALIGN ? left : PACK_FILE_ALIGN;
 			pos += PACK_FILE_ALIGN;
 			continue;
 		}
 		block = row_get(file + pos + PACK_MARK_BYTES);
 		block.file_at = pos + PACK_HEAD_BYTES;
 		if (!block_fits(&block, size)) {
-			damage->bytes += size - pos;
+			if (block_fits(&block, UINT64_MAX))
+				damage->cut_bytes = left;
+			else
+				damage->bytes += left;
 			break;
 		}
 		block.at = at;
@@ -164,6 +184,5 @@ int ftr_pack_blocks_list(struct ftr_pack_blocks *blocks, const uint8_t *file, si
 	blocks->nr = 0;
 	damage->has_no_index = true;
 	ret = blocks_find(blocks, file, size, damage);
-	return ret == 0 && blocks->nr == 0 && (size < PACK_FILE_MAGIC_BYTES || !is_magic(file)) ?
-	       -EBADMSG : ret;
+	return ret == 0 && blocks->nr == 0 && !is_begun(file, size) ? -EBADMSG : ret;
 }

@@ -47,6 +47,11 @@ static void diag_found(const struct uft_packed *self, const struct ftr_pack_dama
 		ftr_diag_warn(diag, "%s: damaged: %llu bytes are in no block; the %zu blocks that "
 			      "were found are shown", self->file.name,
 			      (unsigned long long)damage->bytes, self->block_nr);
+	else if (damage->cut_bytes > 0)
+		ftr_diag_warn(diag, "%s: has no index, and %llu bytes at its end are no whole "
+			      "block: the recorder was killed, or the file is cut; what was packed "
+			      "until then is shown", self->file.name,
+			      (unsigned long long)damage->cut_bytes);
 	else if (damage->has_no_index)
 		ftr_diag_warn(diag, "%s: has no index: the recorder was killed, or the file is "
 			      "cut; what was packed until then is shown", self->file.name);
