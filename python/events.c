@@ -91,9 +91,8 @@ static PyObject *name_of(struct events *self, const struct ftr_func *func)
 {
 	PyObject **name;
 
-	while (self->names.nr <= func->id)
-		if (ftr_vec_push(&self->names, NULL) < 0)
-			return PyErr_NoMemory();
+	if (ftr_vec_reach(&self->names, func->id) < 0)
+		return PyErr_NoMemory();
 	name = &self->names.v[func->id];
 	if (*name == NULL)
 		*name = text_of(func->name, func->name_len);

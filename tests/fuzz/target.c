@@ -78,8 +78,7 @@ static void check_fini(struct ftr_sink *sink)
 
 static uint32_t *depth_of(struct check_sink *self, const struct ftr_task *task)
 {
-	while (self->depths.nr <= task->id)
-		check(ftr_vec_push(&self->depths, 0) == 0);
+	check(ftr_vec_reach(&self->depths, task->id) == 0);
 	return &self->depths.v[task->id];
 }
 

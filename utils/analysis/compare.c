@@ -80,9 +80,8 @@ static struct ftr_compare_row *row_get(struct ftr_compare *compare,
 /* Zeros for runs that did not call the function. */
 static int fill(struct ftr_compare_runs *runs, size_t nr)
 {
-	while (runs->values.nr < nr)
-		if (ftr_vec_push(&runs->values, 0.0) < 0)
-			return -ENOMEM;
+	if (ftr_vec_extend(&runs->values, nr) < 0)
+		return -ENOMEM;
 	return 0;
 }
 

@@ -31,10 +31,8 @@ int ftr_cpu_track_point(struct ftr_cpu_track *track, const struct ftr_event *ev)
 {
 	if (!is_about_the_task(ev))
 		return 0;
-	while (track->until_ns.nr < ev->point.cpu_nr) {
-		if (ftr_vec_push(&track->until_ns, 0) < 0)
-			return -ENOMEM;
-	}
+	if (ftr_vec_extend(&track->until_ns, ev->point.cpu_nr) < 0)
+		return -ENOMEM;
 	track->until_ns.v[ev->point.cpu_nr - 1] = ev->time_ns;
 	track->current_nr = ftr_event_is_sched_out(ev) ? 0 : ev->point.cpu_nr;
 	return 0;

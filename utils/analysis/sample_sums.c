@@ -28,10 +28,8 @@ static struct ftr_sum *row_of(struct sample_sums *self, const struct ftr_func *f
 	if (ftr_sums_row(&self->sums, &self->names, ftr_slice_make(func->name, strlen(func->name)),
 			 row) < 0)
 		return NULL;
-	while (self->counted.nr < self->sums.rows.nr) {
-		if (ftr_vec_push(&self->counted, 0) < 0)
-			return NULL;
-	}
+	if (ftr_vec_extend(&self->counted, self->sums.rows.nr) < 0)
+		return NULL;
 	return &self->sums.rows.v[*row];
 }
 

@@ -136,9 +136,8 @@ static int matches(struct slowest_sink *self, const struct ftr_func *func, bool 
 		*is_match = true;
 		return 0;
 	}
-	while (self->matches.nr <= func->name_id)
-		if (ftr_vec_push(&self->matches, MATCH_UNKNOWN) < 0)
-			return -ENOMEM;
+	if (ftr_vec_reach(&self->matches, func->name_id) < 0)
+		return -ENOMEM;
 	if (self->matches.v[func->name_id] == MATCH_UNKNOWN)
 		self->matches.v[func->name_id] =
 			strcmp(func->name, self->func) == 0 ? MATCH_YES : MATCH_NO;

@@ -114,28 +114,11 @@ static inline void count_call(struct ftr_func_stat *stat, uint64_t total_ns, uin
 	stat->calls++;
 }
 
-#define GROW_TO(vec, index) \
-	((index) < (vec)->nr ? 0 : grow((void **)&(vec)->v, &(vec)->nr, &(vec)->cap, (index), \
-					sizeof(*(vec)->v)))
-
-/* Zeroed elements up to @index. */
-static int grow(void **v, size_t *nr, size_t *cap, size_t index, size_t elem_bytes)
-{
-	char *array;
-
-	if (index >= *cap && ftr_vec_grow(v, cap, index + 1, elem_bytes) < 0)
-		return -ENOMEM;
-	memcpy(&array, v, sizeof(array));	/* *v is a pointer of some other type */
-	memset(array + *nr * elem_bytes, 0, (*cap - *nr) * elem_bytes);
-	*nr = *cap;
-	return 0;
-}
-
 static struct ftr_task_stat *task_stat_slow(struct stats_sink *self, const struct ftr_task *task)
 {
 	struct ftr_stats *stats = &self->stats;
 
-	if (GROW_TO(&stats->tasks, task->id) < 0)
+	if (ftr_vec_reach(&stats->tasks, task->id) < 0)
 		return NULL;
 	self->task = task;
 	self->task_stat = &stats->tasks.v[task->id];
@@ -171,7 +154,7 @@ static int follow_calls(struct ftr_task_stat *task, const struct ftr_event *evs,
 		uint32_t is_exit = evs[i].type;		/* ENTRY is 0, EXIT is 1 */
 		bool is_short = (evs[i].flags & FTR_EVENT_SHORT) != 0;
 
-		if (__builtin_expect(GROW_TO(&task->open, id) < 0, 0))
+		if (__builtin_expect(ftr_vec_reach(&task->open, id) < 0, 0))
 			return -ENOMEM;
 		task->open.v[id] += 1 - 2 * is_exit;
 		exits[exit_nr] = (uint16_t)i;
@@ -190,7 +173,7 @@ count_exit(struct stats_sink *self, struct ftr_task_stat *task,
 	uint64_t self_ns = total_ns > ev->call.child_ns ? total_ns - ev->call.child_ns : 0;
 	struct ftr_func_stat *stat;
 
-	if (__builtin_expect(GROW_TO(&self->stats.funcs, func->name_id) < 0, 0))
+	if (__builtin_expect(ftr_vec_reach(&self->stats.funcs, func->name_id) < 0, 0))
 		return -ENOMEM;
 	stat = &self->stats.funcs.v[func->name_id];
 	if (__builtin_expect(stat->name == NULL, 0))
@@ -212,7 +195,7 @@ static int count_away(struct stats_sink *self, struct ftr_task_stat *task,
 		const struct ftr_event *ev = &evs[i];
 		uint64_t *at_entry;
 
-		if (GROW_TO(&task->away_at_entry, ev->depth) < 0)
+		if (ftr_vec_reach(&task->away_at_entry, ev->depth) < 0)
 			return -ENOMEM;
 		at_entry = &task->away_at_entry.v[ev->depth];
 		if (ev->type == FTR_EVENT_ENTRY)
@@ -279,7 +262,7 @@ static int count_span(struct stats_sink *self, const struct ftr_event *ev)
 						     strlen(ev->point.name));
 	struct ftr_func_stat *stat;
 
-	if (name == NULL || GROW_TO(&stats->spans, name->id) < 0)
+	if (name == NULL || ftr_vec_reach(&stats->spans, name->id) < 0)
 		return -ENOMEM;
 	stat = &stats->spans.v[name->id];
 	stat->name = name->s;
@@ -364,7 +347,7 @@ static int count_sum(struct stats_sink *self, struct ftr_task_stat *task,
 	uint64_t outer_ns = sum->total_ns - sum->nested_ns;
 	struct ftr_func_stat *stat;
 
-	if (GROW_TO(&self->stats.funcs, sum->func->name_id) < 0)
+	if (ftr_vec_reach(&self->stats.funcs, sum->func->name_id) < 0)
 		return -ENOMEM;
 	if (task->open.v[sum->func->id] > 0)
 		cut_ns = outer_ns;
@@ -390,7 +373,7 @@ static int count_run(struct stats_sink *self, const struct ftr_run *run, uint64_
 	if (task == NULL)
 		return -ENOMEM;
 	for (size_t i = 1; i < run->sum_nr; i++)
-		if (GROW_TO(&task->open, run->sums[i].func->id) < 0)
+		if (ftr_vec_reach(&task->open, run->sums[i].func->id) < 0)
 			return -ENOMEM;
 	if (count_ends(self, task, run, cut) < 0)
 		return -ENOMEM;
@@ -479,7 +462,7 @@ static int stats_sums(struct ftr_sink *sink, const struct ftr_summary_row *row)
 	struct stats_sink *self = stats_of(sink);
 	struct ftr_func_stat *stat;
 
-	if (GROW_TO(&self->stats.funcs, row->func->name_id) < 0)
+	if (ftr_vec_reach(&self->stats.funcs, row->func->name_id) < 0)
 		return ftr_err_set(sink->err, ENOMEM, "statistics: out of memory");
 	stat = &self->stats.funcs.v[row->func->name_id];
 	if (stat->name == NULL)

@@ -192,10 +192,8 @@ static int ranges_add(struct value_sums *self, const struct ftr_event *ev, uint3
 	ftr_strbuf_puts(&self->text, ev->call.func->name);
 	if (row_named(self, row) < 0)
 		return -ENOMEM;
-	while (sums->ranges.nr < sums->rows.nr * sums->range_nr) {
-		if (ftr_vec_push(&sums->ranges, (struct ftr_value_range){ 0 }) < 0)
-			return -ENOMEM;
-	}
+	if (ftr_vec_extend(&sums->ranges, sums->rows.nr * sums->range_nr) < 0)
+		return -ENOMEM;
 	for (unsigned i = 0; i < sums->range_nr; i++) {
 		if (self->of_ranges[i].is_retval == (ev->type == FTR_EVENT_EXIT) &&
 		    value_find(&self->of_ranges[i], ev, &type, &value) &&
@@ -207,10 +205,8 @@ static int ranges_add(struct value_sums *self, const struct ftr_event *ev, uint3
 
 static struct task_calls *calls_of(struct value_sums *self, const struct ftr_task *task)
 {
-	while (self->tasks.nr <= task->id) {
-		if (ftr_vec_push(&self->tasks, (struct task_calls){ 0 }) < 0)
-			return NULL;
-	}
+	if (ftr_vec_reach(&self->tasks, task->id) < 0)
+		return NULL;
 	return &self->tasks.v[task->id];
 }
 

@@ -163,10 +163,8 @@ static uint32_t node_of_caller(struct weights *self, struct state *state,
 /* It has a place in weighed: NULL = out of memory. */
 static struct ftr_weighed *weighed_of(struct weights *self, uint32_t node)
 {
-	while (self->weighed.nr <= node) {
-		if (ftr_vec_push(&self->weighed, ((struct ftr_weighed){ .nr = 0 })) < 0)
-			return NULL;
-	}
+	if (ftr_vec_reach(&self->weighed, node) < 0)
+		return NULL;
 	return &self->weighed.v[node];
 }
 

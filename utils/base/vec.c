@@ -22,6 +22,20 @@ int ftr_vec_grow(void **v, size_t *cap, size_t need, size_t elem_bytes)
 	return 0;
 }
 
+int ftr_vec_zeros(void **v, size_t *nr, size_t *cap, size_t index, size_t elem_bytes)
+{
+	char *array;
+
+	if (index == SIZE_MAX)
+		return -ENOMEM;
+	if (index >= *cap && ftr_vec_grow(v, cap, index + 1, elem_bytes) < 0)
+		return -ENOMEM;
+	memcpy(&array, v, sizeof(array));
+	memset(array + *nr * elem_bytes, 0, (index + 1 - *nr) * elem_bytes);
+	*nr = index + 1;
+	return 0;
+}
+
 static int compare_int32(const void *a, const void *b)
 {
 	int32_t left = *(const int32_t *)a, right = *(const int32_t *)b;

@@ -12,10 +12,8 @@
 
 struct html_lane_task *html_lane_task_get(struct ftr_html_lanes *self, const struct ftr_task *task)
 {
-	while (self->tasks.nr <= task->id) {
-		if (ftr_vec_push(&self->tasks, ((struct html_lane_task){ .task = NULL })) < 0)
-			return NULL;
-	}
+	if (ftr_vec_reach(&self->tasks, task->id) < 0)
+		return NULL;
 	self->tasks.v[task->id].task = task;
 	return &self->tasks.v[task->id];
 }

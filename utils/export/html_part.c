@@ -33,9 +33,8 @@ static int no_memory(const struct ftr_sink *sink)
 
 static int func_note(struct part_sink *self, const struct ftr_func *func)
 {
-	while (self->funcs.nr <= func->name_id)
-		if (ftr_vec_push(&self->funcs, NULL) < 0)
-			return -ENOMEM;
+	if (ftr_vec_reach(&self->funcs, func->name_id) < 0)
+		return -ENOMEM;
 	self->funcs.v[func->name_id] = func;
 	return 0;
 }

@@ -192,14 +192,12 @@ static struct ftr_html_row *row_of(struct ftr_html_spans *spans, const struct ft
 {
 	struct ftr_html_task *of;
 
-	while (spans->tasks.nr <= task->id)
-		if (ftr_vec_push(&spans->tasks, ((struct ftr_html_task){ .task = NULL })) < 0)
-			return NULL;
+	if (ftr_vec_reach(&spans->tasks, task->id) < 0)
+		return NULL;
 	of = &spans->tasks.v[task->id];
 	of->task = task;
-	while (of->rows.nr <= depth)
-		if (ftr_vec_push(&of->rows, ((struct ftr_html_row){ .spans = { 0 } })) < 0)
-			return NULL;
+	if (ftr_vec_reach(&of->rows, depth) < 0)
+		return NULL;
 	return &of->rows.v[depth];
 }
 

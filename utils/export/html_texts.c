@@ -73,17 +73,15 @@ static struct args *args_make(struct ftr_html_texts *texts, const struct ftr_eve
 {
 	struct ftr_html_texts_task **task;
 
-	while (texts->tasks.nr <= ev->task->id)
-		if (ftr_vec_push(&texts->tasks, NULL) < 0)
-			return NULL;
+	if (ftr_vec_reach(&texts->tasks, ev->task->id) < 0)
+		return NULL;
 	task = &texts->tasks.v[ev->task->id];
 	if (*task == NULL)
 		*task = calloc(1, sizeof(**task));
 	if (*task == NULL)
 		return NULL;
-	while ((*task)->open.nr <= ev->depth)
-		if (ftr_vec_push(&(*task)->open, ((struct args){ .bytes = { 0 } })) < 0)
-			return NULL;
+	if (ftr_vec_reach(&(*task)->open, ev->depth) < 0)
+		return NULL;
 	return &(*task)->open.v[ev->depth];
 }
 

@@ -189,11 +189,10 @@ static uint64_t mapping_id(struct pprof *self, const struct ftr_module *module)
 
 	if (module == NULL || *module->path == '\0')
 		return 0;
-	while (self->mapped.nr <= module->id)
-		if (ftr_vec_push(&self->mapped, false) < 0) {
-			self->failed = true;
-			return 0;
-		}
+	if (ftr_vec_reach(&self->mapped, module->id) < 0) {
+		self->failed = true;
+		return 0;
+	}
 	id = (uint64_t)module->id + 1;
 	if (self->mapped.v[module->id])
 		return id;

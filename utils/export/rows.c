@@ -225,10 +225,8 @@ static int call_begin(struct rows_sink *self, struct lane *lane, const struct ft
 	struct open_call call = { .id = ++lane->call_nr };
 	uint32_t id = ev->call.func->id;
 
-	while (lane->calls_of.nr <= id) {
-		if (ftr_vec_push(&lane->calls_of, 0) < 0)
-			return no_memory(self);
-	}
+	if (ftr_vec_reach(&lane->calls_of, id) < 0)
+		return no_memory(self);
 	lane->calls_of.v[id]++;
 	if (self->table == ROWS_PATHS && frame_begin(self, lane, ev) < 0)
 		return -ENOMEM;

@@ -79,9 +79,8 @@ static int frame_get(struct speedscope *self, uint32_t *frame, const struct ftr_
 
 static int frame_of_func(struct speedscope *self, const struct ftr_func *func)
 {
-	while (self->frame_by_func.nr <= func->id)
-		if (ftr_vec_push(&self->frame_by_func, 0) < 0)
-			return no_memory(self);
+	if (ftr_vec_reach(&self->frame_by_func, func->id) < 0)
+		return no_memory(self);
 	return frame_get(self, &self->frame_by_func.v[func->id], func, NULL);
 }
 

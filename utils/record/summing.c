@@ -122,21 +122,17 @@ static void call_count(struct ftr_summing *self, uint32_t func_nr, uint64_t tota
 static struct ftr_summing_stack *stack_get(struct ftr_summing *self, struct ftr_summing_task *task,
 					   uint32_t nr)
 {
-	while (task->stacks.nr <= nr) {
-		if (ftr_vec_push(&task->stacks, (struct ftr_summing_stack){ .away_ns = 0 }) < 0) {
-			self->has_failed = true;
-			return NULL;
-		}
+	if (ftr_vec_reach(&task->stacks, nr) < 0) {
+		self->has_failed = true;
+		return NULL;
 	}
 	return &task->stacks.v[nr];
 }
 
 static bool open_add(struct ftr_summing_stack *stack, uint32_t func)
 {
-	while (stack->open.nr < func) {
-		if (ftr_vec_push(&stack->open, 0) < 0)
-			return false;
-	}
+	if (ftr_vec_extend(&stack->open, func) < 0)
+		return false;
 	stack->open.v[func - 1]++;
 	return true;
 }

@@ -51,9 +51,8 @@ static int is_wanted(struct script_sink *self, const struct ftr_func *func)
 
 	if (self->patterns.nr == 0)
 		return 1;
-	while (self->choices.nr <= func->id)
-		if (ftr_vec_push(&self->choices, UNDECIDED) < 0)
-			return no_memory(self);
+	if (ftr_vec_reach(&self->choices, func->id) < 0)
+		return no_memory(self);
 	choice = &self->choices.v[func->id];
 	if (*choice == UNDECIDED)
 		*choice = is_wanted_name(self, func) ? WANTED : UNWANTED;

@@ -127,10 +127,8 @@ static struct stack *stack_get(struct coroutines *self, struct thread *thread, u
 {
 	struct stack *stack;
 
-	while (thread->stacks.nr <= nr) {
-		if (ftr_vec_push(&thread->stacks, (struct stack){ 0 }) < 0)
-			return NULL;
-	}
+	if (ftr_vec_reach(&thread->stacks, nr) < 0)
+		return NULL;
 	stack = &thread->stacks.v[nr];
 	if (stack->task == NULL)
 		stack->task = nr == 0 ? thread->task :

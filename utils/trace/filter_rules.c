@@ -5,7 +5,6 @@
 #include "utils/trace/filter_rules.h"
 
 #include <stdlib.h>
-#include <string.h>
 
 #include "utils/trace/pipeline.h"
 #include "utils/trace/select.h"
@@ -130,15 +129,8 @@ bool ftr_filter_rules_enter(const struct ftr_filter_rules *self, struct ftr_filt
 static struct ftr_filter_counter *counter_of(struct ftr_filter_state *state,
 					      const struct ftr_func *func)
 {
-	size_t nr = state->counters.nr;
-
-	if (func->id >= nr) {
-		if (ftr_vec_reserve(&state->counters, func->id + 1) < 0)
-			return NULL;
-		memset(&state->counters.v[nr], 0,
-		       (func->id + 1 - nr) * sizeof(state->counters.v[0]));
-		state->counters.nr = func->id + 1;
-	}
+	if (ftr_vec_reach(&state->counters, func->id) < 0)
+		return NULL;
 	return &state->counters.v[func->id];
 }
 

@@ -3,7 +3,6 @@
 #include "utils/trace/filter_run.h"
 
 #include <errno.h>
-#include <string.h>
 
 #include "utils/trace/func.h"
 #include "utils/trace/pipeline.h"
@@ -46,13 +45,8 @@ static int sum_of(struct ftr_filter_run *self, const struct ftr_run_sum *like)
 	uint32_t id = like->func->id;
 	int sum;
 
-	if (id >= self->sum_by_func.nr) {
-		if (ftr_vec_reserve(&self->sum_by_func, id + 1) < 0)
-			return -ENOMEM;
-		memset(self->sum_by_func.v + self->sum_by_func.nr, 0,
-		       (self->sum_by_func.cap - self->sum_by_func.nr) * sizeof(uint32_t));
-		self->sum_by_func.nr = self->sum_by_func.cap;
-	}
+	if (ftr_vec_reach(&self->sum_by_func, id) < 0)
+		return -ENOMEM;
 	if (self->sum_by_func.v[id] != 0)
 		return (int)self->sum_by_func.v[id];
 	sum = sum_add(self, &(struct ftr_run_sum){ .addr = like->addr, .func = like->func,

@@ -275,15 +275,8 @@ static const struct ftr_rule_plan *plan_of(struct ftr_rule_plans *plans,
 const struct ftr_rule_plan *ftr_rule_plans_find(struct ftr_rule_plans *plans,
 						const struct ftr_func *func)
 {
-	size_t nr = plans->by_func.nr;
-
-	if (func->id >= nr) {
-		if (ftr_vec_reserve(&plans->by_func, plans->trace->funcs.nr) < 0)
-			return NULL;
-		memset(plans->by_func.v + nr, 0,
-		       (plans->trace->funcs.nr - nr) * sizeof(*plans->by_func.v));
-		plans->by_func.nr = plans->trace->funcs.nr;
-	}
+	if (ftr_vec_reach(&plans->by_func, func->id) < 0)
+		return NULL;
 	if (plans->by_func.v[func->id] == NULL)
 		plans->by_func.v[func->id] = plan_of(plans, func);
 	return plans->by_func.v[func->id];

@@ -61,13 +61,9 @@ static int call_put(struct stack_calls *self, const struct ftr_event *of,
 /* As many open calls as @nr: others ended, or began, without a record. */
 static int open_set(struct state *state, size_t nr)
 {
-	int ret = 0;
-
 	while (state->open.nr > nr)
 		state->made_nr -= state->open.v[--state->open.nr].caller_nr;
-	while (ret == 0 && state->open.nr < nr)
-		ret = ftr_vec_push(&state->open, (struct open_call){ 0 });
-	return ret;
+	return ftr_vec_extend(&state->open, nr);
 }
 
 /*

@@ -21,9 +21,8 @@ int replay_page_out_of_memory(struct replay_page *page)
 
 struct replay_task *replay_page_task_slow(struct replay_page *page, const struct ftr_task *task)
 {
-	while (page->tasks.nr <= task->id)
-		if (ftr_vec_push(&page->tasks, (struct replay_task){ .is_seen = false }) < 0)
-			return NULL;
+	if (ftr_vec_reach(&page->tasks, task->id) < 0)
+		return NULL;
 	replay_tid_text(page->tasks.v[task->id].tid_text, task->tid);
 	return &page->tasks.v[task->id];
 }

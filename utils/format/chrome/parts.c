@@ -41,10 +41,8 @@ int chrome_parts_add_task(struct chrome_parts *parts, const struct ftr_task *tas
 	struct chrome_task *added;
 	int ret = 0;
 
-	while (parts->tasks.nr <= task->id) {
-		if (ftr_vec_push(&parts->tasks, ((struct chrome_task){ .other = { NULL, 0 } })) < 0)
-			return -ENOMEM;
-	}
+	if (ftr_vec_reach(&parts->tasks, task->id) < 0)
+		return -ENOMEM;
 	added = &parts->tasks.v[task->id];
 	for (unsigned i = 0; ret == 0 && i < sizeof(phases); i++) {
 		ftr_ostream_printf(&parts->json, ",\"ph\":\"%c\",\"pid\":%d,\"tid\":%d,\"name\":",
@@ -62,10 +60,8 @@ int chrome_parts_add_func(struct chrome_parts *parts, const struct ftr_func *fun
 	struct chrome_func *added;
 	int ret;
 
-	while (parts->funcs.nr <= func->id) {
-		if (ftr_vec_push(&parts->funcs, ((struct chrome_func){ .name = { NULL, 0 } })) < 0)
-			return -ENOMEM;
-	}
+	if (ftr_vec_reach(&parts->funcs, func->id) < 0)
+		return -ENOMEM;
 	added = &parts->funcs.v[func->id];
 	ftr_ostream_json_string(&parts->json, func->name, func->name_len);
 	ftr_ostream_putc(&parts->json, '}');

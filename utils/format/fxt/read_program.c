@@ -550,12 +550,9 @@ struct ftr_func *fxt_func_by_symbol(struct fxt_reader *r, const struct fxt_text 
 	    found->label != label)
 		return NULL;
 	func = ftr_trace_func_by_symbol(r->trace, found->module, symbol_of(found));
-	while (func != NULL && r->places.nr <= func->id) {
-		if (ftr_vec_push(&r->places, ((struct fxt_place){ .addr = 0 })) < 0)
-			return NULL;
-	}
-	if (func != NULL)
-		r->places.v[func->id] = (struct fxt_place){ .addr = found->call_addr,
-							    .is_relative = found->is_relative };
+	if (func == NULL || ftr_vec_reach(&r->places, func->id) < 0)
+		return NULL;
+	r->places.v[func->id] = (struct fxt_place){ .addr = found->call_addr,
+						    .is_relative = found->is_relative };
 	return func;
 }

@@ -65,10 +65,8 @@ struct fxt_stack *fxt_stack_add(struct fxt_stacks *stacks, struct ftr_task *task
 {
 	struct fxt_stack *stack;
 
-	while (stacks->by_task.nr <= task->id) {
-		if (ftr_vec_push(&stacks->by_task, NULL) < 0)
-			return NULL;
-	}
+	if (ftr_vec_reach(&stacks->by_task, task->id) < 0)
+		return NULL;
 	stack = calloc(1, sizeof(*stack));
 	if (stack == NULL || ftr_vec_reserve(&stacks->heap, stacks->heap.nr + 1) < 0) {
 		free(stack);

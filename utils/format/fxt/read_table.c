@@ -154,10 +154,8 @@ static int string_take(struct fxt_reader *r, const struct fxt_record_at *at)
 
 	if (index == 0 || len > at->bytes - 8)
 		return -EBADMSG;
-	while (provider->strings.nr <= index) {
-		if (ftr_vec_push(&provider->strings, ((struct fxt_slot){ .hint = 0 })) < 0)
-			return -ENOMEM;
-	}
+	if (ftr_vec_reach(&provider->strings, index) < 0)
+		return -ENOMEM;
 	text = fxt_text_get(r, (const char *)r->in.data + at->offset + 8, len);
 	if (text == NULL)
 		return -ENOMEM;

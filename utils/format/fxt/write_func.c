@@ -189,10 +189,8 @@ static int func_make(struct fxt_writer *w, const struct ftr_func *func, uint64_t
 				  .is_made = true };
 	int ret;
 
-	while (w->funcs.nr <= func->id) {
-		if (ftr_vec_push(&w->funcs, ((struct fxt_func){ .is_known = false })) < 0)
-			return fxt_no_memory(w);
-	}
+	if (ftr_vec_reach(&w->funcs, func->id) < 0)
+		return fxt_no_memory(w);
 	ret = fxt_string_id(w, func->name, func->name_len, &added.name);
 	if (ret == 0 && func->module != NULL)
 		ret = fxt_string_id(w, func->module->name, strlen(func->module->name),

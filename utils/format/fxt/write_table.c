@@ -309,11 +309,9 @@ static int name_task(struct fxt_writer *w, const struct ftr_task *task)
 
 struct fxt_task *fxt_task_add(struct fxt_writer *w, const struct ftr_task *task)
 {
-	while (w->tasks.nr <= task->id) {
-		if (ftr_vec_push(&w->tasks, ((struct fxt_task){ .slot = 0 })) < 0) {
-			fxt_no_memory(w);
-			return NULL;
-		}
+	if (ftr_vec_reach(&w->tasks, task->id) < 0) {
+		fxt_no_memory(w);
+		return NULL;
 	}
 	if (name_task(w, task) < 0)
 		return NULL;

@@ -206,10 +206,8 @@ int swap_func_addr(struct swap_writer *w, const struct ftr_event *ev, uint64_t *
 	const struct ftr_session *session = ftr_task_session_at(ev->task, ev->time_ns);
 	struct swap_func *func;
 
-	while (w->funcs.nr <= ev->call.func->id) {
-		if (ftr_vec_push(&w->funcs, ((struct swap_func){ .addr = 0 })) < 0)
-			return swap_no_memory(w);
-	}
+	if (ftr_vec_reach(&w->funcs, ev->call.func->id) < 0)
+		return swap_no_memory(w);
 	func = &w->funcs.v[ev->call.func->id];
 	if (!func->is_placed || func->session != session) {
 		func->is_placed = ev->call.func->symbol_type != '?' || ev->call.addr == 0;

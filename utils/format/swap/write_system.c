@@ -55,10 +55,8 @@ static int add_cpu(struct swap_system *system, const struct ftr_system_sample *s
 
 	if (sample->number >= cpu_nr)
 		return -EINVAL;
-	while (system->loads.nr <= sample->number) {
-		if (ftr_vec_push(&system->loads, 0) < 0)
-			return -ENOMEM;
-	}
+	if (ftr_vec_reach(&system->loads, sample->number) < 0)
+		return -ENOMEM;
 	system->loads.v[sample->number] = all == 0 ? 0 : PERCENT_MAX * (float)busy / (float)all;
 	return 0;
 }

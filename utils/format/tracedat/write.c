@@ -90,11 +90,7 @@ static struct tdat_out_cpu *real_cpu(struct tdat_writer *w, const char *instance
 	struct tdat_out_buffer *buffer = instance == NULL ? &w->buffers.v[0] :
 							    buffer_get(w, instance);
 
-	while (buffer != NULL && buffer->cpus.nr <= cpu) {
-		if (ftr_vec_push(&buffer->cpus, NULL) < 0)
-			return NULL;
-	}
-	if (buffer == NULL)
+	if (buffer == NULL || ftr_vec_reach(&buffer->cpus, cpu) < 0)
 		return NULL;
 	if (buffer->cpus.v[cpu] == NULL)
 		buffer->cpus.v[cpu] = cpu_new(w);
@@ -108,10 +104,8 @@ static struct tdat_out_cpu *task_cpu(struct tdat_writer *w, const struct ftr_tas
 	struct tdat_out_cpu *cpu;
 	uint32_t at;
 
-	while (w->task_cpus.nr <= task->id) {
-		if (ftr_vec_push(&w->task_cpus, 0) < 0)
-			return NULL;
-	}
+	if (ftr_vec_reach(&w->task_cpus, task->id) < 0)
+		return NULL;
 	at = w->task_cpus.v[task->id];
 	if (at > 0)
 		return w->tasks.v[at - 1];
@@ -139,11 +133,7 @@ static struct tdat_out_cpu *cpu_get(struct tdat_writer *w, const struct ftr_task
 	struct tdat_out_cpu *cpu = cpu_nr > 0 ? real_cpu(w, instance, cpu_nr - 1u) :
 						task_cpu(w, task);
 
-	while (cpu != NULL && w->has_records.nr <= task->id) {
-		if (ftr_vec_push(&w->has_records, 0) < 0)
-			cpu = NULL;
-	}
-	if (cpu == NULL) {
+	if (cpu == NULL || ftr_vec_reach(&w->has_records, task->id) < 0) {
 		no_memory(w);
 		return NULL;
 	}
@@ -219,10 +209,8 @@ static int lost_put(struct tdat_writer *w, const struct ftr_event *ev)
 /* The kernel's functions stay where they are; others get addresses below, each one its own. */
 static int func_addr(struct tdat_writer *w, const struct ftr_func *func, uint64_t *addr)
 {
-	while (w->addrs.nr <= func->id) {
-		if (ftr_vec_push(&w->addrs, 0) < 0)
-			return no_memory(w);
-	}
+	if (ftr_vec_reach(&w->addrs, func->id) < 0)
+		return no_memory(w);
 	*addr = w->addrs.v[func->id];
 	if (*addr != 0)
 		return 0;

@@ -54,10 +54,8 @@ static int perf_put(struct ufx *x, const struct perf_record *record)
 
 	assert(record->len % 8 == 0);
 	assert(header.size == sizeof(header) + record->len + sizeof(record->sample_id));
-	while (x->perf.nr <= cpu) {
-		if (ftr_vec_push(&x->perf, ((struct ufx_perf){ .bytes = { 0 } })) < 0)
-			return ufx_no_memory(x);
-	}
+	if (ftr_vec_reach(&x->perf, cpu) < 0)
+		return ufx_no_memory(x);
 	perf = &x->perf.v[cpu];
 	if (ftr_vec_reserve(&perf->bytes, perf->bytes.nr + header.size) < 0)
 		return ufx_no_memory(x);
@@ -459,10 +457,8 @@ static int sample_put(struct ufx *x, const struct ftr_event *ev)
 	record.ip = record.ips[0];
 	record.header.type = PERF_RECORD_SAMPLE;
 	record.header.size = (uint16_t)(offsetof(typeof(record), ips) + record.nr * 8);
-	while (x->samples.nr <= cpu) {
-		if (ftr_vec_push(&x->samples, ((struct ufx_perf){ .bytes = { 0 } })) < 0)
-			return ufx_no_memory(x);
-	}
+	if (ftr_vec_reach(&x->samples, cpu) < 0)
+		return ufx_no_memory(x);
 	perf = &x->samples.v[cpu];
 	if (ftr_vec_reserve(&perf->bytes, perf->bytes.nr + record.header.size) < 0)
 		return ufx_no_memory(x);

@@ -88,10 +88,8 @@ int64_t ufx_func_add(struct ufx *x, const struct ftr_func *func, uint64_t bytes)
 
 	if (bytes < UFX_STEP)
 		bytes = UFX_STEP;
-	while (x->first.nr <= func->id) {
-		if (ftr_vec_push(&x->first, 0) < 0)
-			goto fail;
-	}
+	if (ftr_vec_reach(&x->first, func->id) < 0)
+		goto fail;
 	added.bytes = (uint32_t)ftr_align_up(bytes < UFX_BYTES_MAX ? bytes : UFX_BYTES_MAX,
 					     UFX_STEP);
 	added.next = x->first.v[func->id];

@@ -12,10 +12,8 @@ int ufx_jump_entry(struct ufx *x, struct ufx_task *task, uint32_t func)
 {
 	size_t level = task->open.nr;		/* of its caller's calls */
 
-	while (task->setjmps.nr <= level + 1) {
-		if (ftr_vec_push(&task->setjmps, 0) < 0)
-			return ufx_no_memory(x);
-	}
+	if (ftr_vec_reach(&task->setjmps, level + 1) < 0)
+		return ufx_no_memory(x);
 	if (ftr_calls_is_setjmp(x->funcs.v[func].func))
 		task->setjmps.v[level] = func + 1;
 	task->setjmps.v[level + 1] = 0;

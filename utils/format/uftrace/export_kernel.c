@@ -73,10 +73,8 @@ static struct ftr_kbuf *cpu_get(struct ufx *x, uint32_t cpu)
 
 	if (kernel == NULL)
 		return NULL;
-	while (kernel->cpus.nr <= cpu) {
-		if (ftr_vec_push(&kernel->cpus, NULL) < 0)
-			goto fail;
-	}
+	if (ftr_vec_reach(&kernel->cpus, cpu) < 0)
+		goto fail;
 	if (kernel->cpus.v[cpu] == NULL)
 		kernel->cpus.v[cpu] = calloc(1, sizeof(struct ftr_kbuf));
 	if (kernel->cpus.v[cpu] != NULL)

@@ -60,10 +60,8 @@ int64_t ufx_placed_get(struct ufx *x, const struct ftr_event *ev, const struct f
 	if (func->module == NULL || func->module->is_absolute || func->module->is_kernel ||
 	    func->symbol_type == '?' || session == NULL)
 		return -ENOENT;
-	while (x->placed.nr <= func->id) {
-		if (ftr_vec_push(&x->placed, 0) < 0)
-			return ufx_no_memory(x);
-	}
+	if (ftr_vec_reach(&x->placed, func->id) < 0)
+		return ufx_no_memory(x);
 	if (x->placed.v[func->id] == PLACED_NONE)
 		return -ENOENT;
 	if (x->placed.v[func->id] == 0) {

@@ -34,11 +34,9 @@ static uint32_t *open_of(struct ufx *x, const struct ftr_task *task)
 {
 	if (x->syscalls == NULL && syscalls_open(x) < 0)
 		return NULL;
-	while (x->syscalls->open.nr <= task->id) {
-		if (ftr_vec_push(&x->syscalls->open, 0) < 0) {
-			ufx_no_memory(x);
-			return NULL;
-		}
+	if (ftr_vec_reach(&x->syscalls->open, task->id) < 0) {
+		ufx_no_memory(x);
+		return NULL;
 	}
 	return &x->syscalls->open.v[task->id];
 }

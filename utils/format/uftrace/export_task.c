@@ -15,10 +15,8 @@
 
 static int task_add_slow(struct ufx *x, const struct ftr_task *task, uint64_t time_ns)
 {
-	while (x->tasks.nr <= task->id) {
-		if (ftr_vec_push(&x->tasks, ((struct ufx_task){ .task = NULL })) < 0)
-			return -ENOMEM;
-	}
+	if (ftr_vec_reach(&x->tasks, task->id) < 0)
+		return -ENOMEM;
 	x->tasks.v[task->id] = (struct ufx_task){ .task = task, .first_ns = time_ns,
 						  .parent = task->parent };
 	return 0;

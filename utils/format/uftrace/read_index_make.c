@@ -158,10 +158,8 @@ static int take_point(struct maker *self, const struct ftr_event *ev)
 
 static int called_set(struct maker *self, const struct ftr_func *func)
 {
-	while (self->is_called.nr <= func->id) {
-		if (ftr_vec_push(&self->is_called, false) < 0)
-			return -ENOMEM;
-	}
+	if (ftr_vec_reach(&self->is_called, func->id) < 0)
+		return -ENOMEM;
 	self->is_called.v[func->id] = true;
 	return 0;
 }

@@ -259,10 +259,8 @@ static int run_is_by_func(struct uft_data *self, const struct ftr_run *run)
 	struct uft_ahead *ahead = self->reader->ahead;
 	size_t func_nr = self->reader->trace->funcs.nr;
 
-	if (ftr_vec_reserve(&ahead->last_run, func_nr) < 0)
+	if (ftr_vec_extend(&ahead->last_run, func_nr) < 0)
 		return -ENOMEM;
-	while (ahead->last_run.nr < func_nr)
-		ahead->last_run.v[ahead->last_run.nr++] = 0;
 	ahead->run_nr++;
 	for (size_t i = 1; i < run->sum_nr; i++) {
 		uint32_t *last_run = &ahead->last_run.v[run->sums[i].func->id];

@@ -76,10 +76,8 @@ struct numbers {
 /* The line of @func, if it is the first time, and its number: behind those of the stack. */
 static int put_number(struct ftr_strbuf *text, struct numbers *numbers, const struct ftr_func *func)
 {
-	while (numbers->of_funcs.nr <= func->id) {
-		if (ftr_vec_push(&numbers->of_funcs, 0) < 0)
-			return -ENOMEM;
-	}
+	if (ftr_vec_reach(&numbers->of_funcs, func->id) < 0)
+		return -ENOMEM;
 	if (numbers->of_funcs.v[func->id] == 0) {
 		numbers->of_funcs.v[func->id] = ++numbers->last;
 		put_func(text, numbers->last, func);
