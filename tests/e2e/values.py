@@ -121,6 +121,17 @@ int main()
 	}
 }
 """
+CLANG_NARROW = """
+static volatile long sink;
+static __attribute__((noinline)) void narrow(int unused, _Bool a, unsigned char b, _Bool c, signed char d, unsigned short e, _Bool f)
+{ sink += a; sink += b; sink += c; sink += d; sink += e; sink += f; }
+int main(int argc, char **argv)
+{
+	for (int i = 0; i < 2; i++)
+		narrow(7, argc > i, 200 + i + argc, argc == i, -3 - i - argc, 64999 + i + argc, i > 0);
+	return argv[0] == 0;
+}
+"""
 CLANG_OWN_SEEN = {
     "-O0": ["made({}, {{.a = {}, .b = 2.500000}}) = {{.a = {}, .b = {}, .c = 3}}", 'joined("left"s, "right"s, {}) = "leftright"s',
             "filled({}, 7) = [{}]{{{}}}", "always(&{{.a = {}, .b = {}, .c = 3}}) = 0"],
@@ -503,6 +514,18 @@ class Pointers(Values):
                 numbers = (i, i + 10, i, i + 10) if flag == "-O0" else (i, i, i + 10)
                 seen += [made.format(*numbers), joined.format(i), filled.format(i, i, ", ".join(["7"] * i)), always.format(i, i + 10)]
             self.assertEqual(calls("data", ("made", "joined", "filled", "always")), seen)
+            shutil.rmtree("data")
+
+    @unittest.skipUnless(shutil.which("clang"), "clang is not installed")
+    def test_numbers_that_clang_converts(self):
+        """A boolean is told as its register converted to one bit, where the compiler has changed what is passed."""
+        source = self.write("narrow.c", CLANG_NARROW)
+        for flag in ("-O0", "-O1", "-O2", "-O3"):
+            harness.build(source, "narrow", "-g", flag, compiler=["clang"])
+            self.record("narrow", "-a")
+            unused = "7" if flag == "-O0" else "optimized_out"
+            self.assertEqual(calls("data", ("narrow",)), [f"narrow({unused}, true, 201, false, -4, 65000, false)",
+                                                          f"narrow({unused}, false, 202, true, -5, 65001, true)"])
             shutil.rmtree("data")
 
     @unittest.skipUnless(shutil.which("rustc"), "rustc is not installed")

@@ -5,6 +5,7 @@
 #include <dwarf.h>
 #include <limits.h>
 
+#include "utils/base/bits.h"
 #include "utils/object/dwarf_leaves.h"
 #include "utils/object/param_count.h"
 
@@ -12,27 +13,26 @@
 
 /* What describes a place. */
 struct ops {
+	Dwarf_Attribute attr;	/* that has them */
 	Dwarf_Op *v;
 	size_t nr;
 };
 
 static bool ops_at_entry(Dwarf_Die *function, Dwarf_Die *die, unsigned name, struct ops *ops)
 {
-	Dwarf_Attribute attr;
 	Dwarf_Addr entry;
 
-	return dwarf_entrypc(function, &entry) == 0 && dwarf_attr(die, name, &attr) != NULL &&
-	       dwarf_getlocation_addr(&attr, entry, &ops->v, &ops->nr, 1) == 1 && ops->nr > 0;
+	return dwarf_entrypc(function, &entry) == 0 && dwarf_attr(die, name, &ops->attr) != NULL &&
+	       dwarf_getlocation_addr(&ops->attr, entry, &ops->v, &ops->nr, 1) == 1 && ops->nr > 0;
 }
 
 /* What describes it first, wherever that begins. */
 static bool ops_at_first(Dwarf_Die *variable, struct ops *ops)
 {
 	Dwarf_Addr base, start, end;
-	Dwarf_Attribute attr;
 
-	return dwarf_attr(variable, DW_AT_location, &attr) != NULL &&
-	       dwarf_getlocations(&attr, 0, &base, &start, &end, &ops->v, &ops->nr) > 0 &&
+	return dwarf_attr(variable, DW_AT_location, &ops->attr) != NULL &&
+	       dwarf_getlocations(&ops->attr, 0, &base, &start, &end, &ops->v, &ops->nr) > 0 &&
 	       ops->nr > 0;
 }
 
@@ -69,6 +69,50 @@ static bool is_register_at(const struct ftr_callconv *callconv, const Dwarf_Op *
 	return nr != NO_REGISTER && callconv->is_register(place, nr);
 }
 
+static bool keeps_mask(uint64_t mask, uint32_t bytes)
+{
+	uint64_t wanted = bytes < sizeof(mask) ? FTR_BIT64(CHAR_BIT * bytes) - 1 : UINT64_MAX;
+
+	return (mask & wanted) == wanted;
+}
+
+/* Does a conversion to the type that @op names leave the low @bytes as they are? */
+static bool keeps_converted(struct ops *ops, const Dwarf_Op *op, uint32_t bytes)
+{
+	Dwarf_Die type;
+	int size;
+
+	if (op->number == 0) /* to the machine's word */
+		return true;
+	size = dwarf_getlocation_die(&ops->attr, op, &type) == 0 ? dwarf_bytesize(&type) : -1;
+	return size >= 0 && (uint32_t)size >= bytes;
+}
+
+/*
+ * The register whose low @bytes the value is, by DWARF's numbers; NO_REGISTER: it is another thing.
+ * LLVM tells so of booleans: their register, without what is above 32 bits, converted to one bit
+ * and back.
+ */
+static unsigned register_of_value(struct ops *ops, uint32_t bytes)
+{
+	size_t i;
+
+	if (ops->nr == 1)
+		return register_of(&ops->v[0]);
+	if (!is_based(&ops->v[0]) || ops->v[0].number != 0 ||
+	    ops->v[ops->nr - 1].atom != DW_OP_stack_value)
+		return NO_REGISTER;
+	for (i = 1; i < ops->nr - 1; i++) {
+		if (ops->v[i].atom == DW_OP_constu && ops->v[i + 1].atom == DW_OP_and &&
+		    keeps_mask(ops->v[i].number, bytes))
+			i++;
+		else if (ops->v[i].atom != DW_OP_convert ||
+			 !keeps_converted(ops, &ops->v[i], bytes))
+			return NO_REGISTER;
+	}
+	return ops->v[0].atom - DW_OP_breg0;
+}
+
 /* The register of arguments that DWARF calls @nr; NULL: it is none. */
 static const struct ftr_register_name *register_find(const struct ftr_callconv *callconv,
 						     unsigned nr)
@@ -85,14 +129,20 @@ static const struct ftr_register_name *register_find(const struct ftr_callconv *
 }
 
 /* A register, or several that have a piece each. */
-static bool registers_read(const struct ftr_callconv *callconv, const struct ops *ops,
-			   uint32_t end, struct ftr_places *places)
+static bool registers_read(const struct ftr_callconv *callconv, struct ops *ops, uint32_t end,
+			   struct ftr_places *places)
 {
 	uint32_t bytes = places->v[0].bytes, wanted = 0, read = 0;
+	const struct ftr_register_name *whole;
 	size_t i = 0, k;
 
 	for (k = 0; k < places->nr; k++)
 		wanted += places->v[k].bytes;
+	whole = places->nr == 1 ? register_find(callconv, register_of_value(ops, bytes)) : NULL;
+	if (whole != NULL) {
+		places->v[0] = (struct ftr_place){ whole->kind, whole->nr, bytes };
+		return true;
+	}
 	places->nr = 0;
 	while (i < ops->nr && places->nr < FTR_PLACES_MAX) {
 		const struct ftr_register_name *found = register_find(callconv,
