@@ -8,6 +8,7 @@
 #include <sys/mman.h>
 
 #include "libmcount/channel.h"
+#include "libmcount/readable.h"
 #include "libmcount/scratch.h"
 #include "utils/base/rt/sys.h"
 #include "utils/proto/environ.h"
@@ -472,6 +473,8 @@ ftr_strings ftr_environ_new(ftr_strings envp, uint64_t loads)
 
 	if (ftr_state.ours[FTR_OURS_CHANNEL] == NULL || is_alone())
 		return envp;
+	if (envp != NULL && !ftr_are_readable(envp))
+		return envp;		/* exec will fail */
 	look = look_at(envp);
 	strings = bytes = (look.nr + FTR_OURS_NR + 2) * sizeof(char *);	/* with pad and NULL */
 	for (i = 0; i < FTR_OURS_NR; i++)

@@ -38,9 +38,10 @@ size_t ftr_environ_told(const char *channel, size_t len, uint32_t *blocked);
 
 /*
  * What a new image gets for @envp (NULL is empty), in memory of our own (scratch.h); @envp itself
- * where nothing is to be added, or there is no memory: then the recorder warns, and the image runs
- * untraced.  @loads: what the recorder says of it (FTR_CHANNEL_LOADS and more; 0: nothing).  To be
- * released when exec fails, or when posix_spawn is done.
+ * where nothing is to be added, where it cannot be read, so that exec will fail, or where there is
+ * no memory: then the recorder warns, and the image runs untraced.  @loads: what the recorder says
+ * of it (FTR_CHANNEL_LOADS and more; 0: nothing).  To be released when exec fails, or when
+ * posix_spawn is done.
  */
 ftr_strings ftr_environ_new(ftr_strings envp, uint64_t loads);
 void ftr_environ_free(ftr_strings merged, ftr_strings envp);

@@ -81,6 +81,8 @@ libmcount_sources = \
 	libmcount/probe_plt.h \
 	libmcount/probe_rules.c \
 	libmcount/probes.def \
+	libmcount/readable.c \
+	libmcount/readable.h \
 	libmcount/real.c \
 	libmcount/real.h \
 	libmcount/reals.def \

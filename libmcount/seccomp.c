@@ -20,6 +20,7 @@
 #include <unistd.h>
 
 #include "libmcount/maps.h"
+#include "libmcount/readable.h"
 #include "utils/base/rt/sys.h"
 
 struct machine {
@@ -80,6 +81,7 @@ static const struct our_call {
 	{ SYS_recvmsg, true, { AN_FD, AN_ADDRESS, MSG_CMSG_CLOEXEC } },
 	{ SYS_rt_sigprocmask, true, { SIG_BLOCK, AN_ADDRESS, AN_ADDRESS, SIGNALS_BYTES } },
 	{ SYS_rt_sigprocmask, true, { SIG_SETMASK, AN_ADDRESS, 0, SIGNALS_BYTES } },
+	{ SYS_rt_sigprocmask, false, { FTR_READABLE_HOW, AN_ADDRESS, 0, SIGNALS_BYTES } },
 	{ SYS_sendmsg, true, { AN_FD, AN_ADDRESS, MSG_NOSIGNAL } },
 	{ SYS_setsockopt, false, { AN_FD, SOL_SOCKET, SO_RCVTIMEO, AN_ADDRESS,
 				 sizeof(struct timeval) } },

@@ -24,6 +24,7 @@
 #include "libmcount/exec.h"
 #include "libmcount/gated.h"
 #include "libmcount/looking.h"
+#include "libmcount/readable.h"
 #include "libmcount/scratch.h"
 #include "libmcount/state.h"
 #include "libmcount/tried.h"
@@ -98,15 +99,15 @@ struct target {
 	const char *path;	/* and where that is seen from there */
 };
 
-static bool is_bare(const char *path)
-{
-	return path != NULL && strchr(path, '/') == NULL;
-}
-
 /* What exec itself takes: a bare name is one of the working directory. */
 static struct target target_named(const char *path)
 {
-	return (struct target){ path, is_bare(path) ? "." : NULL, AT_FDCWD, path };
+	bool is_bare;
+
+	if (!ftr_is_readable(path))
+		return (struct target){ .name = NULL };	/* exec will fail */
+	is_bare = strchr(path, '/') == NULL;
+	return (struct target){ path, is_bare ? "." : NULL, AT_FDCWD, path };
 }
 
 static struct target target_searched(const char *file)
@@ -184,7 +185,7 @@ static ftr_strings environ_for_at(int fd, const char *path, ftr_strings envp)
 	ftr_strings merged;
 	char *name;
 
-	if (path == NULL || path[0] == '/' || fd == AT_FDCWD)
+	if (target.name == NULL || path[0] == '/' || fd == AT_FDCWD)
 		return environ_for(&target, envp);
 	name = fd < 0 ? NULL : ftr_scratch_take(strlen(FD_PATH) + FD_DIGITS + strlen(path) + 1);
 	target = (struct target){ .name = name, .dir = fd, .path = path };

@@ -48,6 +48,7 @@ runtime_programs = \
 	tests/prog/every_instruction.c \
 	tests/prog/every_switch.c \
 	tests/prog/exec_limit.c \
+	tests/prog/exec_unreadable.c \
 	tests/prog/exit.c \
 	tests/prog/filtered.c \
 	tests/prog/first_instructions.c \

@@ -24,7 +24,7 @@ endif
 mcount_neighbours = tests/unit/mcount_neighbours.c
 
 tests_unit_mcount_environ_test_SOURCES = tests/unit/mcount_environ_test.c $(mcount_neighbours) \
-	libmcount/environ.c libmcount/scratch.c
+	libmcount/environ.c libmcount/readable.c libmcount/scratch.c
 tests_unit_mcount_frames_test_SOURCES = tests/unit/mcount_frames_test.c $(mcount_neighbours) \
 	libmcount/frames.c libmcount/returns.c libmcount/untraced.c
 tests_unit_mcount_gate_test_SOURCES = tests/unit/mcount_gate_test.c $(mcount_neighbours) \
