@@ -3,11 +3,15 @@
  * fork in a signal handler that interrupted a hook: in the child, the hook goes on where it was,
  * with a position in the ring of the parent, or on its way to one.  That ring is replaced by memory
  * that is not read; the child's next calls go to a ring of its own, as after any fork.
+ *
+ * The parent goes on, while the child may not record anything for long: so the time of the fork is
+ * taken before it.
  */
 #include "libmcount/fork.h"
 
 #include <sys/mman.h>
 
+#include "libmcount/clock.h"
 #include "libmcount/gated.h"
 #include "libmcount/nursery.h"
 #include "libmcount/state.h"
@@ -68,6 +72,15 @@ static void producer_wipe(struct ftr_thread *self)
 		*self->producer = nothing;
 }
 
+/*
+ * What has no ring is no task: what it forks is a child of its own parent's, with the calls that
+ * were open there.
+ */
+static uint64_t fork_tick(const struct ftr_thread *self)
+{
+	return self->forked_tick != 0 ? self->forked_tick : self->forking_tick;
+}
+
 static void in_child(void)
 {
 	struct ftr_thread *self = &ftr_self;
@@ -76,6 +89,8 @@ static void in_child(void)
 	if (atomic_load(&ftr_state.looking_nr) != 0)	/* what is not written is not copied */
 		atomic_store(&ftr_state.looking_nr, 0);	/* other threads are not here */
 	self->looking_nr = 0;
+	self->forked_tick = fork_tick(self);
+	self->forking_tick = 0;
 	if (self->producer == NULL || self->producer->header != NULL || !has_interrupted_hook(self))
 		return;
 	if (!producer_renew(self))
@@ -83,13 +98,31 @@ static void in_child(void)
 }
 
 /* The child inherits the open calls: those that are recorded have to be in its parent's trace. */
-static void before(void)
+void ftr_fork_begin(void)
 {
-	ftr_gated_flush(&ftr_self);
+	struct ftr_thread *self = &ftr_self;
+
+	ftr_gated_flush(self);
 	ftr_nursery_before_fork();
+	if (self->slot != NULL && !self->is_vforked)
+		self->forking_tick = ftr_clock_read();
+}
+
+void ftr_fork_end(void)
+{
+	if (ftr_self.forking_tick != 0)
+		ftr_self.forking_tick = 0;
+}
+
+uint64_t ftr_fork_tick(struct ftr_thread *self)
+{
+	uint64_t tick = fork_tick(self);
+
+	self->forking_tick = self->forked_tick = 0;
+	return tick != 0 ? tick : ftr_clock_read();
 }
 
 void ftr_fork_start(void)
 {
-	__register_atfork(before, NULL, in_child, NULL);
+	__register_atfork(ftr_fork_begin, ftr_fork_end, in_child, NULL);
 }

@@ -10,7 +10,6 @@
 #include <sys/prctl.h>
 
 #include "libmcount/channel.h"
-#include "libmcount/clock.h"
 #include "libmcount/state.h"
 #include "libmcount/task_ring.h"
 #include "libmcount/untraced.h"
@@ -112,7 +111,7 @@ static bool may_take(const struct ftr_slot *slot, int32_t parent_pid)
 	       (int32_t)ftr_sys0(SYS_getppid) == parent_pid;
 }
 
-bool ftr_nursery_take(struct ftr_slot *slot, int32_t parent_pid)
+bool ftr_nursery_take(struct ftr_slot *slot, int32_t parent_pid, uint64_t fork_tick)
 {
 	struct ftr_nursery *nursery = atomic_load(&ftr_state.nursery);
 	struct ftr_producer *producer = slot->producer;
@@ -122,8 +121,7 @@ bool ftr_nursery_take(struct ftr_slot *slot, int32_t parent_pid)
 	if (nursery == NULL || parent_pid <= 0 || !may_take(slot, parent_pid) ||
 	    !place_claim(nursery, ftr_nursery_who(slot->pid, parent_pid), &place))
 		return false;
-	atomic_store_explicit(&nursery->claims[place].time, ftr_clock_read(),
-			      memory_order_release);
+	atomic_store_explicit(&nursery->claims[place].time, fork_tick, memory_order_release);
 	header = ftr_nursery_ring(nursery, place);
 	slot->ring_id = nursery->first_id + place;
 	slot->ring_bytes = nursery->ring_bytes;

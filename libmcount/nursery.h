@@ -13,9 +13,9 @@ void ftr_nursery_before_fork(void) __attribute__((visibility("hidden")));
 
 /*
  * Claim a ring for the only task of the process, whose @slot bears its numbers; forked from
- * @parent_pid.  False: ask for one.  Makes one system call, and waits for nobody.
+ * @parent_pid at @fork_tick.  False: ask for one.  Makes one system call, and waits for nobody.
  */
-bool ftr_nursery_take(struct ftr_slot *slot, int32_t parent_pid)
+bool ftr_nursery_take(struct ftr_slot *slot, int32_t parent_pid, uint64_t fork_tick)
 	__attribute__((visibility("hidden")));
 
 /*

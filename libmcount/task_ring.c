@@ -105,7 +105,7 @@ static void ring_open(void *arg)
 		slot->ring_id = opening->message.base;
 }
 
-static int ring_get(struct ftr_slot *slot, uint32_t flags, int32_t parent_pid)
+static int ring_get(struct ftr_slot *slot, uint32_t flags, int32_t parent_pid, uint64_t fork_tick)
 {
 	struct opening opening = {
 		.slot = slot,
@@ -115,7 +115,7 @@ static int ring_get(struct ftr_slot *slot, uint32_t flags, int32_t parent_pid)
 			.pid = slot->pid,
 			.tid = atomic_load(&slot->tid),
 			.parent_pid = parent_pid,
-			.time = ftr_clock_read(),
+			.time = fork_tick != 0 ? fork_tick : ftr_clock_read(),
 			.base = slot->ring_id,
 		},
 	};
@@ -140,17 +140,17 @@ static int first_ring_take(struct ftr_slot *slot)
 	return ret;
 }
 
-int ftr_task_ring_get(struct ftr_slot *slot, int32_t parent_pid)
+int ftr_task_ring_get(struct ftr_slot *slot, int32_t parent_pid, uint64_t fork_tick)
 {
 	if (ftr_state.first_ring.id != 0)
 		return first_ring_take(slot);
 	if (slot->ring_id != 0) /* the dead thread may have left holes: this is where we go on */
 		atomic_store_explicit(&slot->producer->header->head, slot->producer->head,
 				      memory_order_release);
-	return ring_get(slot, 0, parent_pid);
+	return ring_get(slot, 0, parent_pid, fork_tick);
 }
 
 int ftr_task_ring_grow(struct ftr_slot *slot)
 {
-	return ring_get(slot, FTR_CHANNEL_GROW, 0);
+	return ring_get(slot, FTR_CHANNEL_GROW, 0, 0);
 }

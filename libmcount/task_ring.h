@@ -9,9 +9,10 @@
 
 /*
  * Ask the recorder for a ring for the task of @slot, or, with a ring of a dead one, to go on in
- * that.  Signals are blocked.  @parent_pid: != 0 = the process was forked from that.  0 or -errno.
+ * that.  Signals are blocked.  @parent_pid: != 0 = the process was forked from that.  @fork_tick:
+ * when, or 0: it begins now.  0 or -errno.
  */
-int ftr_task_ring_get(struct ftr_slot *slot, int32_t parent_pid)
+int ftr_task_ring_get(struct ftr_slot *slot, int32_t parent_pid, uint64_t fork_tick)
 	__attribute__((visibility("hidden")));
 
 /*

@@ -15,6 +15,7 @@
 
 #include "libmcount/channel.h"
 #include "libmcount/clock.h"
+#include "libmcount/fork.h"
 #include "libmcount/gate.h"
 #include "libmcount/hook.h"
 #include "libmcount/maps.h"
@@ -315,6 +316,7 @@ static int attach(struct ftr_thread *self)
 	int32_t tid = (int32_t)ftr_sys0(SYS_gettid);
 	int32_t parent_pid = 0;
 	struct ftr_slot *slot = self->slot;
+	uint64_t fork_tick = 0;
 	bool is_forked = false;
 	int ret = 0;
 
@@ -355,8 +357,10 @@ static int attach(struct ftr_thread *self)
 	}
 	slot->pid = pid;
 	atomic_store(&slot->tid, tid);
-	if (!is_forked || !ftr_nursery_take(slot, parent_pid))
-		ret = ftr_task_ring_get(slot, parent_pid);
+	if (is_forked)
+		fork_tick = ftr_fork_tick(self);
+	if (!is_forked || !ftr_nursery_take(slot, parent_pid, fork_tick))
+		ret = ftr_task_ring_get(slot, parent_pid, fork_tick);
 	if (ret == 0)
 		ftr_ring_update_limit(slot->producer);
 	return ret;

@@ -243,6 +243,8 @@ struct ftr_thread {
 	bool is_refused;		/* this thread cannot be traced; do not try again */
 	bool is_vforked;	/* this is the child of a vfork that we saw; see vfork.h */
 	uint32_t looking_nr;		/* of ftr_state's, those that it has: looking.h */
+	uint64_t forking_tick;		/* when a fork began that is not done, or 0; see fork.h */
+	uint64_t forked_tick;		/* ... and one that it was made by, until it has a ring */
 };
 
 /* Is @loc on the stack that the program gave to its handlers? */

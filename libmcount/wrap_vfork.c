@@ -9,6 +9,7 @@
 #include <stdarg.h>
 
 #include "libmcount/channel.h"
+#include "libmcount/fork.h"
 #include "libmcount/state.h"
 #include "libmcount/untraced.h"
 #include "libmcount/vfork.h"
@@ -67,8 +68,13 @@ FTR_EXPORT int clone(int (*fn)(void *), void *stack, int flags, void *arg, ...)
 		start.vfork = ftr_vfork_begin();
 	else if (is_sharing)
 		disarm_both(&ftr_self);
-	if (start.vfork == NULL)
-		return REAL(clone)(fn, stack, flags, arg, more[0], more[1], more[2]);
+	if ((flags & CLONE_VM) == 0)
+		ftr_fork_begin();
+	if (start.vfork == NULL) {
+		ret = REAL(clone)(fn, stack, flags, arg, more[0], more[1], more[2]);
+		ftr_fork_end();
+		return ret;
+	}
 	ret = REAL(clone)(child_start, stack, flags, &start, more[0], more[1], more[2]);
 	ftr_vfork_parent(start.vfork);
 	return ret;

@@ -49,6 +49,7 @@ runtime_programs = \
 	tests/prog/every_switch.c \
 	tests/prog/exec_limit.c \
 	tests/prog/exec_unreadable.c \
+	tests/prog/fork_later.c \
 	tests/prog/exit.c \
 	tests/prog/filtered.c \
 	tests/prog/first_instructions.c \

@@ -8,7 +8,8 @@
  *
  *	child						recorder
  *	first record: claim.who FREE -> its numbers,
- *	claim.time = now, goes on in that ring
+ *	claim.time = when it was forked, goes
+ *	on in that ring
  *							at its next turn: writes the FORK line,
  *							drains from now on
  *	the ring is full: TASK with FTR_CHANNEL_GROW	drains what is there, makes a ring

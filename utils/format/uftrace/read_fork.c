@@ -18,6 +18,7 @@ struct first {
 	struct uft_task *child;
 	uint64_t addr;
 	unsigned depth;
+	bool is_of_fork;	/* of that call, which was open in the parent; not of a later one */
 	bool is_found;		/* the parent's call of fork */
 };
 
@@ -51,6 +52,8 @@ static bool first_find(const struct uft_reader *reader, struct first *first)
 		uft_pins_pass(&pins, pos);
 	}
 	uft_pins_release(&pins);
+	first->is_of_fork = is_found && (ftr_record_type(record.word) == FTR_RECORD_EXIT ||
+					 record.time < first->child->task->start_ns);
 	first->addr = is_found ? ftr_record_addr(record.word) : 0;
 	first->depth = is_found ? ftr_record_depth(record.word) : 0;
 	return first->depth > 0;
@@ -79,7 +82,7 @@ static int pass_entry(struct pass *pass, uint64_t addr, unsigned depth)
 	if (pass->next == pass->firsts.nr)
 		return 0;
 	first = &pass->firsts.v[pass->next];
-	if (depth != first->depth || addr != first->addr)
+	if (!first->is_of_fork || depth != first->depth || addr != first->addr)
 		return 0;
 	first->is_found = true;
 	return inherited_set(first->child, pass, depth);
