@@ -9,6 +9,7 @@ reading_more_tests = \
 	tests/e2e/pack.py \
 	tests/e2e/build.py \
 	tests/e2e/completion.py \
+	tests/e2e/cut.py \
 	tests/e2e/foreign_fxt.py \
 	tests/e2e/gates.py \
 	tests/e2e/graph.py \

@@ -112,6 +112,23 @@ static void damaged_lines_are_skipped(void **state)
 	}
 }
 
+/* A recorder ends every line: a part of one names no function, and nothing behind it has a name. */
+static void cut_lines_are_left_out(void **state)
+{
+	static const char text[] =
+		"# symbols: 3\n"
+		"0000000000001100 T first\n"
+		"0000000000001200 T second\n"
+		"0000000000001300 T thi";
+	struct ftr_symtab tab;
+
+	assert_int_equal(load(&tab, text, sizeof(text) - 1), 1);
+	assert_int_equal(tab.nr, 1);
+	expect_symbol(&tab, 0, (struct ftr_symbol){ 0x1100, 0x100, 'T', "first" });
+	assert_null(ftr_symtab_find(&tab, 0x1200));
+	ftr_symtab_fini(&tab);
+}
+
 static void empty_files_hold_nothing(void **state)
 {
 	struct ftr_symtab tab;
@@ -209,6 +226,7 @@ int main(void)
 		cmocka_unit_test(lines_with_size),
 		cmocka_unit_test(kallsyms),
 		cmocka_unit_test(damaged_lines_are_skipped),
+		cmocka_unit_test(cut_lines_are_left_out),
 		cmocka_unit_test(empty_files_hold_nothing),
 		cmocka_unit_test(stores_what_old_readers_understand),
 		cmocka_unit_test(what_was_stored_is_stored_again),

@@ -414,6 +414,7 @@ static bool line_refilled(struct ftr_istream *in, const char **line, size_t *len
 		*len = item_max;
 	in->pos += *len + (end != NULL && !in->window->skips_line);
 	in->lineno++;
+	in->is_line_cut = end == NULL && !in->window->skips_line;
 	return true;
 }
 
@@ -433,7 +434,19 @@ bool ftr_istream_line(struct ftr_istream *in, const char **line, size_t *len)
 	*len = end == NULL ? left : (size_t)(end - start);
 	in->pos += *len + (end != NULL);
 	in->lineno++;
+	in->is_line_cut = end == NULL;
 	return true;
+}
+
+bool ftr_istream_whole_line(struct ftr_istream *in, const char **line, size_t *len,
+			    struct ftr_diag *diag)
+{
+	if (!ftr_istream_line(in, line, len))
+		return false;
+	if (in->is_line_cut)
+		ftr_diag_warn(diag, "%s:%u: the file ends inside this line: " FTR_CUT_WHY, in->name,
+			      in->lineno);
+	return !in->is_line_cut;
 }
 
 void ftr_istream_warn_hole(const struct ftr_istream *in, struct ftr_diag *diag)

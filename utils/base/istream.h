@@ -48,7 +48,11 @@ struct ftr_istream {
 	struct ftr_istream_window *window;	/* (owned) NULL: the input is whole */
 	int    code;		/* errno of the read that failed, which ended the input; 0 = none */
 	unsigned lineno;	/* of the line ftr_istream_line returned last */
+	bool   is_line_cut;	/* ... which the input ended in: it has no newline */
 };
+
+/* How a warning of a file that has no whole end goes on. */
+#define FTR_CUT_WHY "its writer was killed or had no room, or it was cut; what is whole is shown"
 
 /*
  * Open a file relative to @dirfd (or AT_FDCWD) as a whole; "-" is standard input.  Regular files
@@ -99,6 +103,12 @@ size_t ftr_istream_peek(struct ftr_istream *in, size_t bytes, const uint8_t **p)
  * at the end.
  */
 bool ftr_istream_line(struct ftr_istream *in, const char **line, size_t *len);
+/*
+ * The same where every line was written with a newline: what is left of one that was cut may say
+ * what is not so (of PID 1234: PID 12).  @diag is told, and it is left out.
+ */
+bool ftr_istream_whole_line(struct ftr_istream *in, const char **line, size_t *len,
+			    struct ftr_diag *diag);
 
 /*
  * Borrow @bytes (of a refilled input, up to item_max) at the position and step over them; NULL when

@@ -23,6 +23,8 @@ struct text_reader {
 	const struct ftr_istream *in;
 	FTR_VEC(struct symbol_size) sizes;
 	FTR_VEC(uint64_t) ends;		/* of groups: they bound the symbol before */
+	bool is_counted;		/* a recorder's, which ends every line */
+	bool is_cut;
 };
 
 static const char *const dummy_names[] = { "__sym_end", "__dynsym_end", "__func_end" };
@@ -48,6 +50,7 @@ static int load_comment(struct text_reader *reader, struct ftr_slice line)
 	static const char path[] = "# path name: ";
 	static const char build_id[] = "# build-id: ";
 	static const char size[] = "# size: ";
+	static const char count[] = "# symbols: ";
 	struct ftr_symtab *tab = reader->build.tab;
 	struct symbol_size entry;
 	struct ftr_slice head;
@@ -63,6 +66,7 @@ static int load_comment(struct text_reader *reader, struct ftr_slice line)
 						  line.len - (sizeof(build_id) - 1));
 		return tab->build_id == NULL ? -ENOMEM : 0;
 	}
+	reader->is_counted |= ftr_slice_starts(line, count);
 	if (!ftr_slice_starts(line, size))
 		return 0;
 	line = ftr_slice_make(line.s + sizeof(size) - 1, line.len - (sizeof(size) - 1));
@@ -73,6 +77,16 @@ static int load_comment(struct text_reader *reader, struct ftr_slice line)
 	}
 	entry.bytes = bytes > UINT32_MAX ? UINT32_MAX : (uint32_t)bytes;
 	return ftr_vec_push(&reader->sizes, entry);
+}
+
+/* A part of a line would give a function another one's name. */
+static bool is_cut_line(struct text_reader *reader)
+{
+	reader->is_cut = reader->is_counted && reader->in->is_line_cut;
+	if (reader->is_cut)
+		ftr_diag_warn(reader->diag, "%s:%u: the file ends inside this line: " FTR_CUT_WHY,
+			      reader->in->name, reader->in->lineno);
+	return reader->is_cut;
 }
 
 /* "ADDR TYPE NAME", "ADDR SIZE TYPE NAME", or of kallsyms "ADDR TYPE NAME\t[MODULE]". */
@@ -155,6 +169,18 @@ static void apply_sizes(struct text_reader *reader)
 	}
 }
 
+/* The last one would reach over all that were cut off: it ends the one before alone. */
+static void last_drop(struct ftr_symtab *tab)
+{
+	struct ftr_symbol *last = tab->nr == 0 ? NULL : &tab->symbols[tab->nr - 1];
+
+	if (last == NULL || last->size != 0)
+		return;
+	tab->nr--;
+	if (tab->nr > 0 && last[-1].size == 0 && last->addr - last[-1].addr <= UINT32_MAX)
+		last[-1].size = (uint32_t)(last->addr - last[-1].addr);
+}
+
 int ftr_symtab_load_text(struct ftr_symtab *tab, struct ftr_istream *in, struct ftr_diag *diag,
 			 struct ftr_err *err)
 {
@@ -163,13 +189,15 @@ int ftr_symtab_load_text(struct ftr_symtab *tab, struct ftr_istream *in, struct 
 	size_t len;
 	int ret = 0;
 
-	while (ret == 0 && ftr_istream_line(in, &text, &len))
+	while (ret == 0 && ftr_istream_line(in, &text, &len) && !is_cut_line(&reader))
 		ret = load_line(&reader, ftr_slice_make(text, len));
 	if (ret == 0)
 		ret = ftr_symtab_build_finish(&reader.build);
 	if (ret == 0)
 		apply_sizes(&reader);
-	else
+	if (ret == 0 && reader.is_cut)
+		last_drop(tab);
+	if (ret < 0)
 		ftr_err_set(err, -ret, "%s: %s", in->name, strerror(-ret));
 	ftr_symtab_build_fini(&reader.build);
 	ftr_vec_fini(&reader.sizes);

@@ -176,6 +176,10 @@ static void warn(void *arg, const char *text)
 
 int ftr_etrace_describe_empty(const struct ftr_istream *in, struct ftr_err *err)
 {
+	if (in->size == 0 || in->is_line_cut)
+		return ftr_err_set(err, EBADMSG, "%s: the file ends before its first record: "
+				   "its writer was killed or had no room, or it was cut; record "
+				   "again", in->name);
 	return ftr_err_set(err, EBADMSG, "%s: no etrace records found; expected lines like "
 			   "UPID,CPU,TIME,TIMEN!|...", in->name);
 }

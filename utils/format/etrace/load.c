@@ -234,6 +234,12 @@ bool ftr_etrace_loader_line(struct ftr_etrace_loader *loader)
 	if (loader->has_failed || !ftr_istream_line(loader->in, &line, &len))
 		return false;
 	loader->last = NULL;
+	loader->is_cut = loader->in->is_line_cut;
+	if (loader->is_cut) {
+		ftr_etrace_violate(loader, loader->in->lineno,
+				   "the file ends inside this line: " FTR_CUT_WHY);
+		return false;
+	}
 	any_line(loader, ftr_slice_make(line, len));
 	if (loader->is_stream && loader->last != NULL && ftr_etrace_record_is_whole(loader->last))
 		ftr_etrace_record_finish(loader, loader->last);
@@ -242,8 +248,13 @@ bool ftr_etrace_loader_line(struct ftr_etrace_loader *loader)
 
 int ftr_etrace_loader_end(struct ftr_etrace_loader *loader)
 {
-	for (size_t i = 0; i < loader->all.nr; i++)
-		ftr_etrace_record_finish(loader, loader->all.v[i]);
+	for (size_t i = 0; i < loader->all.nr; i++) {
+		struct ftr_etrace_assembly *task = loader->all.v[i];
+
+		if (loader->is_cut && task->head != NULL && ftr_etrace_record_lacks(task))
+			task->head = NULL;	/* what it lacks was cut off */
+		ftr_etrace_record_finish(loader, task);
+	}
 	return loader->has_failed ? -ENOMEM : 0;
 }
 

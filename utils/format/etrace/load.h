@@ -64,6 +64,7 @@ struct ftr_etrace_loader {
 	FTR_VEC(struct ftr_etrace_assembly *) all;		/* (owned) */
 	uint64_t made_up_nr;			/* arguments that were left out, in all */
 	struct ftr_etrace_assembly *last;	/* (nullable) whose line was read last */
+	bool is_cut;				/* the text ends inside a line */
 	bool is_stream;				/* records are taken out of the log as they come */
 	bool has_failed;			/* out of memory */
 };
@@ -108,6 +109,8 @@ void ftr_etrace_extension_line(struct ftr_etrace_loader *loader, struct ftr_etra
 void ftr_etrace_arguments_end(struct ftr_etrace_loader *loader, struct ftr_etrace_assembly *task);
 /* The record's lines are all there. */
 void ftr_etrace_record_finish(struct ftr_etrace_loader *loader, struct ftr_etrace_assembly *task);
+/* Is something missing of it, so far as was announced? */
+bool ftr_etrace_record_lacks(const struct ftr_etrace_assembly *task);
 /*
  * Can nothing more belong to the record?  False where its next line must be seen to know: texts
  * whose sizes were not announced.

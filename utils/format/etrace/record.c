@@ -86,6 +86,18 @@ bool ftr_etrace_record_is_whole(const struct ftr_etrace_assembly *task)
 	return true;
 }
 
+bool ftr_etrace_record_lacks(const struct ftr_etrace_assembly *task)
+{
+	if (task->needs_end || task->call.kind == FTR_SYSCALL_EXEC)	/* End_of_args ends that */
+		return true;
+	for (unsigned slot = 0; slot < FTR_ETRACE_TEXTS; slot++) {
+		if ((task->texts_expected & task->has_size & FTR_BIT(slot)) != 0 &&
+		    !text_is_whole(task, slot))
+			return true;
+	}
+	return false;
+}
+
 static void record_start(struct ftr_etrace_loader *loader, struct ftr_etrace_assembly *task,
 			 const struct ftr_etrace_head *head, const struct ftr_etrace_line *line)
 {

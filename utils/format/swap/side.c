@@ -246,7 +246,8 @@ int swap_side_load(struct swap_side *side, struct ftr_trace *trace, uint64_t str
 
 	if (ret < 0)
 		return ret == -ENOENT ? 0 : ret;
-	while (ret != -ENOMEM && !r.is_other && ftr_istream_line(&in, &line, &len)) {
+	while (ret != -ENOMEM && !r.is_other &&
+	       ftr_istream_whole_line(&in, &line, &len, trace->diag)) {
 		struct words words = words_of(line, len);
 
 		ret = len == 0 || line[0] == '#' || words.nr == 0 ? 0 : side_line(&r, &words);
@@ -273,7 +274,7 @@ int swap_side_tasks(struct ftr_trace *trace, struct ftr_err *err)
 
 	if (ret < 0)
 		return ret == -ENOENT ? 0 : ret;
-	while (ftr_istream_line(&in, &line, &len)) {
+	while (ftr_istream_line(&in, &line, &len) && !in.is_line_cut) {
 		struct words words = words_of(line, len);
 
 		if (words.nr > 0 && ftr_slice_eq(words.v[0], "task") &&

@@ -271,6 +271,7 @@ static int syscalls_load(struct uft_reader *reader)
 	struct ftr_trace *trace = reader->trace;
 	struct ftr_istream in;
 	struct ftr_err err;
+	bool is_told;
 	int ret;
 
 	if (!ftr_dir_has(reader->dir, FTR_SYSCALL_FILE))
@@ -280,10 +281,11 @@ static int syscalls_load(struct uft_reader *reader)
 		return 0;
 	}
 	ret = ftr_etrace_events_load(&reader->syscalls, trace, &in, &err);
+	is_told = in.is_line_cut;
 	ftr_istream_close(&in);
 	if (ret == 0)
 		ret = stacks_load(reader, FTR_STACKS_FILE, &trace->stacks);
-	if (ret == -EBADMSG)
+	if (ret == -EBADMSG && !is_told)
 		ftr_diag_warn(trace->diag, "%s", err.text);
 	if (ret < 0)
 		return ret == -ENOMEM ? ret : 0;

@@ -20,7 +20,7 @@ static bool record_is_plausible(const struct uft_data *self, const uint8_t *p)
 		uft_record_time(self, p + UFT_RECORD_BYTES) - time_ns <= UFT_JUMP_NS);
 }
 
-void uft_data_resync(struct uft_data *self, const uint8_t *at, const char *why)
+size_t uft_data_resync(struct uft_data *self, const uint8_t *at)
 {
 	const uint8_t *from = self->p;
 
@@ -34,8 +34,14 @@ void uft_data_resync(struct uft_data *self, const uint8_t *at, const char *why)
 	}
 	if (self->p > self->end || (size_t)(self->end - self->p) < UFT_RECORD_BYTES)
 		self->p = self->end;
-	ftr_diag_warn(self->diag, "%s+0x%zx: %s; skipped %zu bytes",
-		      self->in->name, uft_offset_of(self, from), why, (size_t)(self->p - from));
+	return (size_t)(self->p - from);
+}
+
+void uft_data_cut(struct uft_data *self, const uint8_t *at, const char *what)
+{
+	ftr_diag_warn(self->diag, "%s+0x%zx: the file ends inside %s: " FTR_CUT_WHY, self->in->name,
+		      uft_offset_of(self, at), what);
+	self->p = self->end;
 }
 
 uint64_t uft_time_mend(struct uft_data *self, uint64_t time_ns)

@@ -277,6 +277,24 @@ static void event_payload(struct uft_data *self, struct ftr_event *ev, size_t he
 	self->p += skip;
 }
 
+/* Pass over values that do not fit, or whose layout nothing tells; which one alone would repeat. */
+static void payload_skip(struct uft_data *self, bool is_unknown)
+{
+	const uint8_t *from = self->p;
+	size_t bytes = uft_data_resync(self, from);
+
+	if (!is_unknown && self->p == self->end && bytes < UFT_RECORD_ROOM)
+		uft_data_cut(self, from, "a call's values");
+	else if (!is_unknown)
+		ftr_diag_warn(self->diag, "%s+0x%zx: damaged arguments; skipped %zu bytes",
+			      self->in->name, uft_offset_of(self, from), bytes);
+	else if (!self->is_unknown_reported)
+		ftr_diag_warn(self->diag, "%s+0x%zx: arguments of an unknown layout; skipped %zu "
+			      "bytes (further occurrences not reported)", self->in->name,
+			      uft_offset_of(self, from), bytes);
+	self->is_unknown_reported |= is_unknown;
+}
+
 /*
  * The values behind an ENTRY or EXIT; self->p stands behind the record.  Only the spec defines how
  * long.
@@ -291,8 +309,7 @@ static void call_payload(struct uft_data *self, struct ftr_event *ev)
 	if (spec != NULL)
 		bytes = ftr_payload_measure(spec, self->p, left, self->reader->is_big);
 	if (bytes < 0 || bytes > UINT16_MAX) {
-		uft_data_resync(self, self->p, spec == NULL ? "arguments of an unknown layout"
-							: "damaged arguments");
+		payload_skip(self, spec == NULL);
 		return;
 	}
 	event_payload(self, ev, 0, (size_t)bytes, (size_t)bytes);
@@ -319,9 +336,7 @@ static void point_payload(struct uft_data *self, struct ftr_event *ev)
 	const struct ftr_event_kind *kind;
 
 	if (left < 2 || ftr_align_up(bytes + 2, 8) > left) {
-		ftr_diag_warn(self->diag, "%s+0x%zx: the file ends inside an event's data",
-			      self->in->name, uft_offset_of(self, self->p));
-		self->p = self->end;
+		uft_data_cut(self, self->p, "an event's data");
 		return;
 	}
 	event_payload(self, ev, 2, bytes, ftr_align_up(bytes + 2, 8));
@@ -350,7 +365,11 @@ static int data_record(struct uft_data *self, struct ftr_event *ev)
 	int ret = 0;
 
 	if (!uft_word_is_record(word)) {
-		uft_data_resync(self, self->p + 8, "no record");
+		const uint8_t *from = self->p;
+		size_t bytes = uft_data_resync(self, from + 8);
+
+		ftr_diag_warn(self->diag, "%s+0x%zx: no record; skipped %zu bytes",
+			      self->in->name, uft_offset_of(self, from), bytes);
 		return 0;
 	}
 	if (ftr_record_type(word) == FTR_RECORD_LOST)	/* has no time of its own */
@@ -433,9 +452,7 @@ static int data_slow(struct uft_data *self, struct ftr_event *ev)
 		if (self->is_growing && left > 0 && !record_is_whole(self))
 			left = 0;
 		if (left > 0 && left < UFT_RECORD_BYTES) {
-			ftr_diag_warn(self->diag, "%s+0x%zx: the file ends inside a record",
-				      self->in->name, uft_offset_of(self, self->p));
-			self->p = self->end;
+			uft_data_cut(self, self->p, "a record");
 			continue;
 		}
 		if (left == 0 && !has_side)
@@ -562,7 +579,7 @@ static struct uft_data *source_new(struct uft_reader *reader, struct uft_task *t
 	self->inherit_pos = self->inherit_nr = 0;
 	self->is_started = false;
 	self->window_pos = 0;
-	self->is_back_reported = false;
+	self->is_back_reported = self->is_unknown_reported = false;
 	self->is_growing = false;
 	self->runs = NULL;
 	self->seek = (struct ftr_seek){ 0 };

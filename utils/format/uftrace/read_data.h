@@ -42,6 +42,7 @@ struct uft_data {
 	struct uft_estimate estimate;
 	size_t window_pos;	/* how far the file was asked into memory */
 	bool is_back_reported;
+	bool is_unknown_reported;	/* values whose layout nothing tells */
 	bool is_growing;	/* what is not whole at the end may become so */
 	struct uft_runs *runs;	/* (owned, nullable) of TID.dat */
 	struct ftr_seek seek;	/* what has not to be handed out */
@@ -100,8 +101,13 @@ void uft_prefix_drop(struct uft_data *self);
 /* Bytes from one mark to the next, at least. */
 size_t uft_index_step(const struct uft_reader *reader);
 
-/* uftrace/read_damage.c: go on at the next record that makes sense, not before @at. */
-void uft_data_resync(struct uft_data *self, const uint8_t *at, const char *why);
+/*
+ * uftrace/read_damage.c: go on at the next record that makes sense, not before @at.  Returns how
+ * many bytes were passed over.
+ */
+size_t uft_data_resync(struct uft_data *self, const uint8_t *at);
+/* What is left from @at on is not all of @what: that is told, and is the end. */
+void uft_data_cut(struct uft_data *self, const uint8_t *at, const char *what);
 /* A time that steps far ahead, when the next record's does not, or back: mend it. */
 uint64_t uft_time_mend(struct uft_data *self, uint64_t time_ns);
 

@@ -98,7 +98,8 @@ int uft_events_load(struct uft_reader *reader, struct ftr_err *err)
 		ftr_diag_warn(reader->trace->diag, "%s: events are shown by number", err->text);
 		return 0;
 	}
-	while (ret != -ENOMEM && ftr_istream_line(&in, &line, &len)) {
+	while (ret != -ENOMEM &&
+	       ftr_istream_whole_line(&in, &line, &len, reader->trace->diag)) {
 		ret = len == 0 ? 0 : event_line(reader, ftr_slice_make(line, len));
 		if (ret == -EINVAL)
 			ftr_diag_warn(reader->trace->diag,

@@ -207,7 +207,7 @@ static int info_lines(struct ftr_trace *trace, struct ftr_istream *in)
 	const char *line;
 	size_t len;
 
-	while (ftr_istream_line(in, &line, &len)) {
+	while (ftr_istream_whole_line(in, &line, &len, diag)) {
 		int ret = len == 0 ? 0 : info_line(trace, ftr_slice_make(line, len));
 
 		if (ret == -ENOMEM)
@@ -222,6 +222,14 @@ static int info_lines(struct ftr_trace *trace, struct ftr_istream *in)
 	return 0;
 }
 
+/* Are the first bytes, as far as there are any, those of an info? */
+static bool is_begun(const struct ftr_istream *in)
+{
+	size_t bytes = in->size < sizeof(INFO_MAGIC) ? in->size : sizeof(INFO_MAGIC);
+
+	return bytes == 0 || memcmp(in->data, INFO_MAGIC, bytes) == 0;
+}
+
 static int info_header(struct ftr_trace *trace, struct ftr_istream *in, struct ftr_err *err)
 {
 	struct ftr_info *info = &trace->info;
@@ -229,6 +237,10 @@ static int info_header(struct ftr_trace *trace, struct ftr_istream *in, struct f
 	size_t further;
 	bool is_big;
 
+	if (p == NULL && is_begun(in))
+		return ftr_err_set(err, EBADMSG, "info: the file ends inside its header: the "
+				   "recorder was killed at its start or had no room, or it was "
+				   "cut: record again");
 	if (p == NULL || memcmp(p, INFO_MAGIC, sizeof(INFO_MAGIC)) != 0)
 		return ftr_err_set(err, EBADMSG,
 				   "info: not the header of a data directory: record again, "

@@ -93,7 +93,7 @@ int uft_map_load(struct uft_reader *reader, struct ftr_session *session)
 			      reason.text);
 		return 0;
 	}
-	while (ret == 0 && ftr_istream_line(&in, &line, &len)) {
+	while (ret == 0 && ftr_istream_whole_line(&in, &line, &len, diag)) {
 		if (len == 0)
 			continue;
 		if (map_line_parse(ftr_slice_make(line, len), &parsed))
@@ -113,7 +113,8 @@ static bool header_fits(const struct ftr_istream *in, const struct ftr_module *m
 	const char *line;
 	size_t len;
 
-	while (ftr_istream_line(&head, &line, &len) && len > 0 && line[0] == '#') {
+	while (ftr_istream_line(&head, &line, &len) && !head.is_line_cut && len > 0 &&
+	       line[0] == '#') {
 		struct ftr_slice text = ftr_slice_make(line, len);
 		struct ftr_slice key;
 

@@ -260,23 +260,34 @@ static const struct {
 	{ PERF_RECORD_UNTHROTTLE, perf_ignored },
 };
 
-/* The row of the record at @p, or -1 when none can be there. */
-static int perf_kind(const struct uft_reader *reader, const uint8_t *p, size_t left)
+/* The row of the record whose header is at @p, or -1 when it can be no record's. */
+static int header_kind(const struct uft_reader *reader, const uint8_t *p)
 {
-	uint32_t type;
-	uint16_t size;
+	uint32_t type = ftr_get_u32(p, reader->is_big);
+	uint16_t size = ftr_get_u16(p + 6, reader->is_big);
 
-	if (left < RECORD_BYTES_MIN)
-		return -1;
-	type = ftr_get_u32(p, reader->is_big);
-	size = ftr_get_u16(p + 6, reader->is_big);
-	if (size < RECORD_BYTES_MIN || size > RECORD_BYTES_MAX || size % 8 != 0 || size > left)
+	if (size < RECORD_BYTES_MIN || size > RECORD_BYTES_MAX || size % 8 != 0)
 		return -1;
 	for (size_t i = 0; i < sizeof(perf_kinds) / sizeof(perf_kinds[0]); i++) {
 		if (perf_kinds[i].type == type)
 			return (int)i;
 	}
 	return -1;
+}
+
+/* The row of the record at @p, or -1 when none can be there. */
+static int perf_kind(const struct uft_reader *reader, const uint8_t *p, size_t left)
+{
+	if (left < RECORD_BYTES_MIN || ftr_get_u16(p + 6, reader->is_big) > left)
+		return -1;
+	return header_kind(reader, p);
+}
+
+/* Are the @left bytes at @p, the file's last, where a record begins, too few for it? */
+static bool is_cut(const struct uft_reader *reader, const uint8_t *p, size_t left)
+{
+	return left < HEADER_BYTES || (header_kind(reader, p) >= 0 &&
+				       ftr_get_u16(p + 6, reader->is_big) > left);
 }
 
 static int perf_record(struct uft_reader *reader, const uint8_t *p, int kind, uint16_t cpu_nr)
@@ -330,6 +341,11 @@ static int perf_file(struct uft_reader *reader, const char *name, uint16_t cpu_n
 			ret = perf_record(reader, in.data + pos, kind, cpu_nr);
 			pos += ftr_get_u16(in.data + pos + 6, reader->is_big);
 			continue;
+		}
+		if (is_cut(reader, in.data + pos, in.size - pos)) {
+			ftr_diag_warn(diag, "%s+0x%zx: the file ends inside a record: " FTR_CUT_WHY,
+				      name, pos);
+			break;
 		}
 		for (pos += 8; pos < in.size && kind < 0; pos += kind < 0 ? 8 : 0)
 			kind = perf_kind(reader, in.data + pos, in.size - pos);
@@ -407,7 +423,8 @@ static int extern_file(struct uft_reader *reader)
 		ftr_diag_warn(reader->trace->diag, "%s", err.text);
 		return 0;
 	}
-	while (ret != -ENOMEM && ftr_istream_line(&in, &line, &len)) {
+	while (ret != -ENOMEM &&
+	       ftr_istream_whole_line(&in, &line, &len, reader->trace->diag)) {
 		ret = extern_line(reader, ftr_slice_make(line, len));
 		if (ret == -EINVAL)
 			ftr_diag_warn(reader->trace->diag,

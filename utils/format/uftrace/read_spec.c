@@ -242,7 +242,8 @@ static int dbg_read(struct uft_reader *reader, struct dbg *dbg, struct ftr_istre
 	size_t len;
 	int ret = 0;
 
-	while (ret != -ENOMEM && ftr_istream_line(in, &line, &len)) {
+	while (ret != -ENOMEM &&
+	       ftr_istream_whole_line(in, &line, &len, reader->trace->diag)) {
 		ret = dbg_line(reader, dbg, ftr_slice_make(line, len), &current);
 		if (ret == -EINVAL)
 			ftr_diag_warn(reader->trace->diag, "%s:%u: invalid line ignored: %.*s",

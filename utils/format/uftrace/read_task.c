@@ -126,7 +126,8 @@ static int lines_read(struct uft_reader *reader, struct ftr_istream *in)
 	size_t len;
 	int ret = 0;
 
-	while (ret != -ENOMEM && ftr_istream_line(in, &line, &len)) {
+	while (ret != -ENOMEM &&
+	       ftr_istream_whole_line(in, &line, &len, reader->trace->diag)) {
 		if (len == 0)
 			continue;
 		ret = line_read(reader, ftr_slice_make(line, len));

@@ -213,7 +213,7 @@ int ftr_uftrace_stacks_load(struct ftr_trace *trace, struct ftr_istream *in,
 	if (self.stacks == NULL)
 		return -ENOMEM;
 	*stacks = self.stacks;
-	while (ret == 0 && ftr_istream_line(in, &line, &len))
+	while (ret == 0 && ftr_istream_whole_line(in, &line, &len, trace->diag))
 		ret = line_read(&self, ftr_slice_make(line, len));
 	/* Numbers behind a line that is damaged cannot be told. */
 	if (ret == -EBADMSG)

@@ -1,0 +1,112 @@
+# SPDX-License-Identifier: MIT
+"""What a recorder left that was killed or had no room, and files that were cut: what is whole is shown, and the rest told truly."""
+import glob
+import os
+import re
+
+from recording import build, harness
+
+FTR = harness.FTR
+HEADER_BYTES = 40   # of info
+FALSE = re.compile(r"damaged|no record|not a record|unknown line|expected|runtime error|Sanitizer")
+
+
+class CutTest(harness.Test):
+    has_damaged_data = True     # uftrace is not to read it
+
+    @classmethod
+    def set_up_class(cls):
+        build("demo.c", "prog", "-pg", "-g", "-O0", "-lm")
+        build("fork_long.c", "forks", "-pg", "-O1")
+
+    def record(self, data, *words):
+        done = self.ftr("record", "-d", data, *words)
+        self.assertIn(done.returncode, range(100), done.stderr)
+
+    def cut(self, name, size, *words):
+        """What a command says of the data without what is behind @size in the file @name."""
+        os.rename(f"data/{name}", "whole")
+        with open("whole", "rb") as whole, open(f"data/{name}", "wb") as file:
+            file.write(whole.read(size))
+        done = self.ftr(*words, "--no-pager", "-d", "data", errors="replace")
+        os.rename("whole", f"data/{name}")
+        self.expect(not FALSE.search(done.stderr), f"{name} cut at {size}: {done.stderr}")
+        return done
+
+    @staticmethod
+    def places(content, nr=8):
+        """Some within lines."""
+        step = max(len(content) // nr, 1)
+        return [at for at in [*range(1, len(content), step), len(content) - 1] if content[at - 1:at] != b"\n"]
+
+    def test_lines(self):
+        """A part of a line is not believed, and spoken of once."""
+        self.record("data", "--auto-args", "--srcline", "./prog")
+        for pattern in ("info", "task.txt", "sid-*.map", "prog.sym", "prog.dbg"):
+            name = os.path.basename(glob.glob(f"data/{pattern}")[0])
+            with open(f"data/{name}", "rb") as file:
+                content = file.read()
+            for size in self.places(content):
+                if name == "info" and size <= HEADER_BYTES:
+                    continue
+                if name == "prog.sym" and content.find(b"\n") > size:
+                    continue
+                done = self.cut(name, size, "replay")
+                self.assertEqual(done.returncode, 0)
+                line = content[HEADER_BYTES if name == "info" else 0:size].count(b"\n") + 1
+                self.assertEqual(done.stderr.count(f"{name}:{line}: the file ends inside this line"),
+                                 0 if name == "prog.dbg" and "main" not in done.stdout else 1, (size, done.stderr))
+                self.assertLess(done.stderr.count("unknown layout"), 2)
+
+    def test_names(self):
+        """No function gets the name of the one before what was cut off."""
+        self.record("data", "--no-libcall", "./prog")
+        true = set(re.findall(r"\w+(?=\(\) [{;]|\(\);)", self.ftr("replay", "-d", "data", "-f", "none").stdout))
+        with open("data/prog.sym", "rb") as file:
+            content = file.read()
+        counts = self.ftr("report", "-d", "data", "-f", "call", "-s", "func").stdout
+        for size in range(content.index(b"T main") - 60, content.index(b"T main") + 8):
+            if content[size - 1:size] == b"\n":
+                continue
+            done = self.cut("prog.sym", size, "report", "-f", "call", "-s", "func")
+            for line in done.stdout.splitlines()[2:]:
+                if not re.search(r"[0-9a-f]{6}", line):
+                    self.assertIn(line, counts, size)
+        self.assertIn("main", true)
+
+    def test_header(self):
+        self.record("data", "./prog")
+        for size in range(0, HEADER_BYTES, 3):
+            done = self.cut("info", size, "report")
+            self.assertEqual(done.returncode, 1)
+            self.assertIn("info: the file ends inside its header", done.stderr)
+
+    def test_records(self):
+        """Each cut is told once, and what was before it is there."""
+        self.record("data", "--auto-args", "--probe=memory", "./prog")
+        for pattern in ("*.dat", "*.event", "perf-cpu*.dat"):
+            name = os.path.basename(max(glob.glob(f"data/{pattern}"), key=os.path.getsize))
+            size, shown = os.path.getsize(f"data/{name}"), 0
+            for at in range(max(size - 150, 0), size):
+                done = self.cut(name, at, "dump")
+                self.assertEqual(done.returncode, 0)
+                self.assertLess(done.stderr.count("\n"), 2)
+                if at % 8 != 0:
+                    self.assertIn(f"{name}+0x", done.stderr)
+                    self.assertIn("the file ends inside", done.stderr)
+                now = done.stdout.count("\n")
+                self.assertGreaterEqual(now, shown, (name, at))
+                shown = now
+
+    def test_system_calls(self):
+        self.record("data", "--syscalls", "./forks")
+        with open("data/syscalls.etrace", "rb") as file:
+            content = file.read()
+        for size in self.places(content, 40):
+            done = self.cut("syscalls.etrace", size, "replay")
+            self.assertEqual((done.returncode, done.stderr.count("\n")), (0, 1), done.stderr)
+            self.assertIn(f"syscalls.etrace:{content[:size].count(bytes([10])) + 1}: the file ends inside this line", done.stderr)
+
+
+if __name__ == "__main__":
+    harness.main()
