@@ -3,10 +3,14 @@
 import glob
 import os
 import re
+import shutil
+import signal
+import time
 
 from recording import build, harness
 
 FTR = harness.FTR
+TIMEOUT = harness.TIMEOUT
 HEADER_BYTES = 40   # of info
 FALSE = re.compile(r"damaged|no record|not a record|unknown line|expected|runtime error|Sanitizer")
 
@@ -18,6 +22,7 @@ class CutTest(harness.Test):
     def set_up_class(cls):
         build("demo.c", "prog", "-pg", "-g", "-O0", "-lm")
         build("fork_long.c", "forks", "-pg", "-O1")
+        build("sums_forever.c", "forever", "-pg", "-O1")
 
     def record(self, data, *words):
         done = self.ftr("record", "-d", data, *words)
@@ -106,6 +111,42 @@ class CutTest(harness.Test):
             done = self.cut("syscalls.etrace", size, "replay")
             self.assertEqual((done.returncode, done.stderr.count("\n")), (0, 1), done.stderr)
             self.assertIn(f"syscalls.etrace:{content[:size].count(bytes([10])) + 1}: the file ends inside this line", done.stderr)
+
+    def kill(self, *words):
+        """The recorder, in the middle of it."""
+        recorder = self.start_program(FTR, "record", "--no-event", *words, "-d", "data", "./forever")
+        end = time.monotonic() + TIMEOUT
+        while sum(os.path.getsize(name) for name in glob.glob("data/[0-9]*")) < 1000:
+            self.assertLess(time.monotonic(), end)
+            time.sleep(0.02)
+        recorder.send_signal(signal.SIGKILL)
+        recorder.wait()
+
+    def test_killed(self):
+        """Data without an end say so, as long as nobody writes them."""
+        self.kill("--max-size=200M")
+        done = self.ftr("report", "-d", "data")
+        self.assertEqual(done.stderr.count("\n"), 1, done.stderr)
+        self.assertIn("the recording has no end", done.stderr)
+        self.assertIn("leaf", done.stdout)
+        self.assertNotIn("elapsed", self.ftr("info", "-d", "data").stdout)
+        self.assertEqual(self.ftr("convert", "data", "again.data").returncode, 0)
+        self.assertEqual(self.ftr("report", "-d", "again.data").stderr, "")
+        shutil.rmtree("data")
+        self.record("data", "./prog")
+        self.assertEqual(self.ftr("report", "-d", "data").stderr, "")
+        self.assertIn("elapsed", self.ftr("info", "-d", "data").stdout)
+
+    def test_packed(self):
+        """One sentence stands for all files that have no index."""
+        self.record("data", "--pack", "./forks")
+        for name in glob.glob("data/*.pack"):
+            os.truncate(name, os.path.getsize(name) - 1)
+        nr = len(glob.glob("data/*.pack"))
+        done = self.ftr("report", "-d", "data")
+        self.assertEqual(done.stderr.count("\n"), 2, done.stderr)
+        self.assertIn("has no index", done.stderr)
+        self.assertIn(f"{nr - 1} more packed files have no index", done.stderr)
 
 
 if __name__ == "__main__":

@@ -119,7 +119,10 @@ class SummaryTest(harness.Test):
             time.sleep(0.05)
         recorder.send_signal(signal.SIGKILL)
         recorder.wait()
-        self.assertGreater(self.calls("sums")["leaf"], 0)
+        done = self.ftr("report", "-d", "sums", "-f", "call")
+        self.assertEqual((done.returncode, done.stderr.count("\n")), (0, 1))
+        self.assertIn("the recording has no end", done.stderr)
+        self.assertIn("leaf", done.stdout)
         with open("sums/summary.dat", "ab") as file:
             file.write(struct.pack("<II", 1000, 0) + b"cut off")
         done = self.ftr("report", "-d", "sums", "-f", "call")

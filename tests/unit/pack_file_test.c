@@ -276,11 +276,12 @@ static void readers_share_it(void **state)
 	pthread_t threads[THREADS_NR];
 	struct uft_packed *packed;
 	struct ftr_diag diag = { 0 };
+	unsigned cut_nr = 0;
 	struct ftr_istream in;
 	struct ftr_err err;
 
 	ftr_istream_from_memory(&in, "1.dat.pack", made->file, made->size);
-	assert_int_equal(uft_packed_open(&packed, &in, "1.dat", &diag, &err), 0);
+	assert_int_equal(uft_packed_open(&packed, &in, "1.dat", &diag, &cut_nr, &err), 0);
 	assert_string_equal(in.name, "1.dat");
 	assert_int_equal(in.size, BYTES);
 	for (unsigned i = 0; i < THREADS_NR; i++) {
@@ -292,6 +293,7 @@ static void readers_share_it(void **state)
 		assert_int_equal(readers[i].wrong_nr, 0);
 	}
 	assert_int_equal(diag.nr, 0);
+	assert_int_equal(cut_nr, 0);
 	ftr_istream_close(&in);
 	uft_packed_close(packed);
 }

@@ -186,7 +186,7 @@ void uft_first_ns_note(struct uft_reader *reader, struct uft_task *task, struct 
 }
 
 /* The file @name, or what it was packed into: an unfinished packing or unpacking leaves both. */
-static int input_open(const struct uft_reader *reader, const char *name, const struct input *input,
+static int input_open(struct uft_reader *reader, const char *name, const struct input *input,
 		      struct ftr_err *err)
 {
 	char packed[48];
@@ -197,7 +197,8 @@ static int input_open(const struct uft_reader *reader, const char *name, const s
 		return ftr_dir_file(reader->dir, name, input->in, err);
 	ret = ftr_dir_file(reader->dir, packed, input->in, err);
 	return ret < 0 ? ret :
-	       uft_packed_open(input->packed, input->in, name, reader->trace->diag, err);
+	       uft_packed_open(input->packed, input->in, name, reader->trace->diag,
+			       &reader->cut_packed_nr, err);
 }
 
 /* The events that do not stand among the records. */
@@ -346,12 +347,36 @@ static int sources_make(struct uft_reader *reader)
 	return reader->syscalls != NULL ? ftr_etrace_events_take_rest(reader->syscalls) : 0;
 }
 
+static void data_open_all(struct uft_reader *reader)
+{
+	for (size_t i = 0; i < reader->tasks.nr; i++)
+		data_open(reader, reader->tasks.v[i]);
+	if (reader->cut_packed_nr > 1)
+		ftr_diag_warn(reader->trace->diag, "%u more packed files have no index, either",
+			      reader->cut_packed_nr - 1);
+}
+
+/* The info of a recording's start stands until its end. */
+static void end_look(struct uft_reader *reader)
+{
+	struct ftr_info *info = &reader->trace->info;
+
+	if (info->elapsed_time == NULL || strcmp(info->elapsed_time, FTR_UFTRACE_NO_END) != 0 ||
+	    info->recorder_version == NULL || strncmp(info->recorder_version, "ftr ", 4) != 0)
+		return;
+	info->elapsed_time = NULL;
+	if (!uft_live_is_recorded(reader))
+		ftr_diag_warn(reader->trace->diag, "the recording has no end: its recorder was "
+			      "killed, or still writes; what it wrote until now is shown");
+}
+
 static int reader_load(struct uft_reader *reader, struct ftr_err *err)
 {
 	int ret = uft_info_load(reader, err);
 
 	if (ret < 0)
 		return ret;
+	end_look(reader);
 	if (uft_specs_load(reader) < 0 || tasks_of_info(reader) < 0)
 		return ftr_err_set(err, ENOMEM, "info: out of memory");
 	ret = uft_tasks_load(reader, err);
@@ -367,8 +392,8 @@ static int reader_load(struct uft_reader *reader, struct ftr_err *err)
 		if (ret < 0)
 			return ret;
 	}
-	for (size_t i = 0; ret == 0 && i < reader->tasks.nr; i++)
-		data_open(reader, reader->tasks.v[i]);
+	if (ret == 0)
+		data_open_all(reader);
 	contexts_number(reader->trace);
 	if (ret == 0)
 		ret = uft_stacks_load(reader);
@@ -404,8 +429,8 @@ int ftr_uftrace_read_dir(struct ftr_trace *trace, struct ftr_dir *dir, struct ft
 	trace->reader = reader;
 	trace->reader_free = reader_free;
 	trace->loader = &uft_loader;
-	return uft_live_is_recorded(reader) ? uft_live_load(reader, err) :
-					      reader_load(reader, err);
+	return trace->wants_following && uft_live_is_recorded(reader) ?
+		       uft_live_load(reader, err) : reader_load(reader, err);
 }
 
 static bool uftrace_detect(const char *path, const uint8_t *head, size_t len)

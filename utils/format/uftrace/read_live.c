@@ -87,7 +87,7 @@ bool uft_live_is_recorded(const struct uft_reader *reader)
 	int dir_fd = ftr_dir_fd(reader->dir), fd;
 	bool is_held;
 
-	if (!reader->trace->wants_following || dir_fd < 0)
+	if (dir_fd < 0)
 		return false;
 	fd = openat(dir_fd, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 	is_held = fd >= 0 && flock(fd, LOCK_EX | LOCK_NB) < 0 && errno == EWOULDBLOCK;

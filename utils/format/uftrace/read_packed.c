@@ -40,13 +40,17 @@ struct uft_packed {
 	FTR_VEC(struct ftr_packer *) idle;	/* (owned) */
 };
 
+/* A recorder that is killed leaves all of its files cut: the first one speaks for them. */
 static void diag_found(const struct uft_packed *self, const struct ftr_pack_damage *damage,
-		       struct ftr_diag *diag)
+		       struct ftr_diag *diag, unsigned *cut_nr)
 {
+	*cut_nr += damage->has_no_index && damage->bytes == 0;
 	if (damage->bytes > 0)
 		ftr_diag_warn(diag, "%s: damaged: %llu bytes are in no block; the %zu blocks that "
 			      "were found are shown", self->file.name,
 			      (unsigned long long)damage->bytes, self->block_nr);
+	else if (*cut_nr > 1)
+		return;
 	else if (damage->cut_bytes > 0)
 		ftr_diag_warn(diag, "%s: has no index, and %llu bytes at its end are no whole "
 			      "block: the recorder was killed, or the file is cut; what was packed "
@@ -57,7 +61,8 @@ static void diag_found(const struct uft_packed *self, const struct ftr_pack_dama
 			      "cut; what was packed until then is shown", self->file.name);
 }
 
-static int blocks_load(struct uft_packed *self, struct ftr_diag *diag, struct ftr_err *err)
+static int blocks_load(struct uft_packed *self, struct ftr_diag *diag, unsigned *cut_nr,
+		       struct ftr_err *err)
 {
 	struct ftr_pack_blocks list = { 0 };
 	struct ftr_pack_damage damage;
@@ -76,7 +81,7 @@ static int blocks_load(struct uft_packed *self, struct ftr_diag *diag, struct ft
 				   self->file.name);
 	if (ret < 0 || self->blocks == NULL)
 		return ftr_err_set(err, ENOMEM, "%s: out of memory", self->file.name);
-	diag_found(self, &damage, diag);
+	diag_found(self, &damage, diag, cut_nr);
 	return 0;
 }
 
@@ -96,7 +101,7 @@ static int room_make(struct uft_packed *self, struct ftr_err *err)
 }
 
 int uft_packed_open(struct uft_packed **out, struct ftr_istream *in, const char *name,
-		    struct ftr_diag *diag, struct ftr_err *err)
+		    struct ftr_diag *diag, unsigned *cut_nr, struct ftr_err *err)
 {
 	struct uft_packed *self = calloc(1, sizeof(*self));
 	int ret;
@@ -108,7 +113,7 @@ int uft_packed_open(struct uft_packed **out, struct ftr_istream *in, const char 
 	self->file = *in;
 	pthread_mutex_init(&self->lock, NULL);
 	pthread_cond_init(&self->was_unpacked, NULL);
-	ret = blocks_load(self, diag, err);
+	ret = blocks_load(self, diag, cut_nr, err);
 	if (ret == 0)
 		ret = room_make(self, err);
 	if (ret < 0) {

@@ -16,10 +16,11 @@ struct uft_packed;
 
 /*
  * @in, the packed file, is taken over, and becomes what it holds, under the name @name.  0 or
- * -errno, described; what is damaged is warned about.
+ * -errno, described; what is damaged is warned about.  *@cut_nr counts files that are cut, of which
+ * the first is warned about.
  */
 int uft_packed_open(struct uft_packed **out, struct ftr_istream *in, const char *name,
-		    struct ftr_diag *diag, struct ftr_err *err);
+		    struct ftr_diag *diag, unsigned *cut_nr, struct ftr_err *err);
 void uft_packed_close(struct uft_packed *packed);	/* NULL is fine */
 
 /* The blocks that one reader has pinned.  Without a packed file all is there always. */

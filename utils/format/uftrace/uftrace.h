@@ -15,6 +15,9 @@ struct ftr_trace;
 #define FTR_UFTRACE_NOTE "note.txt"	/* free text about the recording, by anybody */
 #define FTR_UFTRACE_MERGED_FILE "trace.dat" /* of trace-cmd: what the kernel did meanwhile */
 
+/* elapsed_time in the info that a recorder writes at its start, and replaces at its end. */
+#define FTR_UFTRACE_NO_END "0.000000000 sec"
+
 /* Begins MESSAGEs that stand for lines of extern.dat. */
 #define FTR_UFTRACE_EXTERN_PREFIX "external-data: "
 
