@@ -112,6 +112,22 @@ class CutTest(harness.Test):
             self.assertEqual((done.returncode, done.stderr.count("\n")), (0, 1), done.stderr)
             self.assertIn(f"syscalls.etrace:{content[:size].count(bytes([10])) + 1}: the file ends inside this line", done.stderr)
 
+    def test_files(self):
+        """Of formats that are one file."""
+        self.record("data", "--auto-args", "./prog")
+        for suffix, where in (("fxt", "truncated in the last record"), ("swap", "truncated in the last message")):
+            self.assertEqual(self.ftr("convert", "data", f"whole.{suffix}").returncode, 0)
+            with open(f"whole.{suffix}", "rb") as file:
+                content = file.read()
+            for size in [*range(len(content) // 4, len(content), len(content) // 30), *range(len(content) - 60, len(content), 3)]:
+                with open(f"cut.{suffix}", "wb") as file:
+                    file.write(content[:size])
+                done = self.ftr("replay", "--no-pager", "-d", f"cut.{suffix}", errors="replace")
+                self.expect(not FALSE.search(done.stderr), f"{suffix} cut at {size}: {done.stderr}")
+                self.assertEqual((done.returncode, done.stderr.count("\n")), (0, done.stderr.count(where)))
+                if suffix == "fxt" and size % 8 != 0:
+                    self.assertEqual(done.stderr.count(where), 1, (size, done.stderr))
+
     def kill(self, *words):
         """The recorder, in the middle of it."""
         recorder = self.start_program(FTR, "record", "--no-event", *words, "-d", "data", "./forever")

@@ -30,7 +30,7 @@ static const struct {
 } shapes[] = {
 	[FXT_METADATA]	    = { 1, 0 },
 	[FXT_INIT]	    = { 2, 0 },
-	[FXT_STRING]	    = { 1, UINT64_C(0xffff800080000000) },
+	[FXT_STRING]	    = { 2, UINT64_C(0xffff800080000000) },	/* empty ones need none */
 	[FXT_THREAD]	    = { 3, UINT64_C(0xffffffffff000000) },
 	[FXT_EVENT]	    = { 2, 0 },
 	[FXT_BLOB]	    = { 1, UINT64_C(0xff00800000000000) },
@@ -57,24 +57,34 @@ static bool record_at(const struct fxt_reader *r, uint64_t offset, struct fxt_re
 	return words > 0 && at->bytes <= left;
 }
 
-static bool record_is_plausible(const struct fxt_reader *r, uint64_t offset)
+static bool header_is_plausible(const struct fxt_record_at *at)
+{
+	unsigned type = fxt_record_type(at->header);
+
+	return at->header != 0 && type <= FXT_PROFILER &&
+	       at->bytes >= 8u * shapes[type].words_min && (at->header & shapes[type].zeros) == 0;
+}
+
+/* The file may end after fewer records than a run has, unless it @is_cut. */
+static bool record_is_plausible(const struct fxt_reader *r, uint64_t offset, bool is_cut)
 {
 	struct fxt_record_at at;
 
 	for (unsigned i = 0; i < PLAUSIBLE_RUN; i++) {
-		unsigned type;
-
-		if (offset == r->in.size)
+		if (offset == r->in.size && !is_cut)
 			return i > 0;
-		if (!record_at(r, offset, &at) || at.header == 0)
-			return false;
-		type = fxt_record_type(at.header);
-		if (type > FXT_PROFILER || at.bytes < 8u * shapes[type].words_min ||
-		    (at.header & shapes[type].zeros) != 0)
+		if (!record_at(r, offset, &at) || !header_is_plausible(&at))
 			return false;
 		offset += at.bytes;
 	}
 	return true;
+}
+
+/* Is it likely that the file ends inside the record at @at, which is longer than what is left? */
+static bool is_cut_record(const struct fxt_reader *r, const struct fxt_record_at *at)
+{
+	return at->bytes > r->in.size - at->offset &&
+	       (fxt_record_type(at->header) == FXT_LARGE || header_is_plausible(at));
 }
 
 bool fxt_record_next_slow(struct fxt_reader *r, uint64_t *offset, struct fxt_record_at *at,
@@ -86,8 +96,9 @@ bool fxt_record_next_slow(struct fxt_reader *r, uint64_t *offset, struct fxt_rec
 		return false;
 	if (__builtin_expect(!record_at(r, from, at), 0)) {
 		uint64_t pos = from + 8;
+		bool is_cut = is_cut_record(r, at);
 
-		while (r->in.size - pos >= 8 && !record_is_plausible(r, pos))
+		while (r->in.size - pos >= 8 && !record_is_plausible(r, pos, is_cut))
 			pos += 8;
 		if (r->in.size - pos < 8 || !record_at(r, pos, at))
 			return false;

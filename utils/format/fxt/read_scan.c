@@ -393,6 +393,7 @@ static void name_tasks(struct fxt_reader *r)
 static int load_info(struct fxt_reader *r, struct ftr_err *err)
 {
 	struct ftr_istream in;
+	const char *lines;
 	int ret;
 
 	if (r->info.failed || r->enum_lines.failed || r->shape_lines.failed ||
@@ -401,7 +402,10 @@ static int load_info(struct fxt_reader *r, struct ftr_err *err)
 		return scan_no_memory(err);
 	if (r->info.len == 0)
 		return 0;
-	ftr_istream_from_memory(&in, FXT_BLOB_INFO, r->info.s, r->info.len);
+	/* Of a file that is cut, which is told, the last line may be. */
+	lines = memrchr(r->info.s, '\n', r->info.len);
+	ftr_istream_from_memory(&in, FXT_BLOB_INFO, r->info.s,
+				lines == NULL ? r->info.len : (size_t)(lines + 1 - r->info.s));
 	ret = uft_info_parse(r->trace, &in, err);
 	ftr_istream_close(&in);
 	if (ret < 0 && ret != -ENOMEM) {
@@ -464,8 +468,8 @@ int fxt_scan(struct fxt_reader *r, struct ftr_err *err)
 		return scan_no_memory(err);
 	if (offset < r->in.size)
 		ftr_diag_warn(r->trace->diag,
-			      "%s+0x%llx: truncated in the last record; %llu bytes skipped",
-			      r->in.name, (unsigned long long)offset,
+			      "%s+0x%llx: truncated in the last record; %llu bytes skipped: "
+			      FTR_CUT_WHY, r->in.name, (unsigned long long)offset,
 			      (unsigned long long)(r->in.size - offset));
 	name_tasks(r);
 	r->trace->first_ns = scan.first_ns;

@@ -331,6 +331,22 @@ static int message_add(struct swap_reader *r, size_t pos, uint32_t lost_nr)
 	return task == NULL || ret < 0 ? -ENOMEM : swap_place_add(r, task, &place);
 }
 
+/* What was no message, from @from to @to. */
+static void tell_gap(const struct swap_reader *r, size_t from, size_t to)
+{
+	size_t left = r->in.size - from;
+	bool is_cut = to == r->in.size &&
+		      (left < SWAP_HEADER_BYTES ||
+		       ftr_get_u32(r->in.data + from, false) - 1 < SWAP_ID_MAX);
+
+	if (is_cut)
+		ftr_diag_warn(r->trace->diag, "%s+%#zx: truncated in the last message; %zu bytes "
+			      "skipped: " FTR_CUT_WHY, r->in.name, from, left);
+	else
+		ftr_diag_warn(r->trace->diag, "%s+%#zx: not a message, or truncated; skipped %zu "
+			      "bytes", r->in.name, from, to - from);
+}
+
 static int walk(struct swap_reader *r)
 {
 	uint32_t sequence = 0, lost_nr = 0, gap;
@@ -341,8 +357,7 @@ static int walk(struct swap_reader *r)
 		if (!is_header(r, pos)) {
 			size_t next = resync(r, pos, sequence);
 
-			ftr_diag_warn(r->trace->diag, "%s+%#zx: not a message, or truncated; "
-				      "skipped %zu bytes", r->in.name, pos, next - pos);
+			tell_gap(r, pos, next);
 			pos = next;
 			continue;
 		}

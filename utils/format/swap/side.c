@@ -256,8 +256,8 @@ int swap_side_load(struct swap_side *side, struct ftr_trace *trace, uint64_t str
 				      in.lineno);
 	}
 	if (r.is_other)
-		ftr_diag_warn(trace->diag, "%s: belongs to another stream and is ignored; write "
-			      "both again to get function names", in.name);
+		ftr_diag_warn(trace->diag, "%s: belongs to another stream, or that was cut, and is "
+			      "ignored; write both again to get function names", in.name);
 	side->is_there = !r.is_other;
 	if (module_end(&r) < 0 || ret == -ENOMEM)
 		ret = ftr_err_set(err, ENOMEM, "%s: out of memory", in.name);
