@@ -12,6 +12,7 @@
 #include "utils/format/format.h"
 
 #include <errno.h>
+#include <signal.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -69,6 +70,7 @@ static int to_directory(struct ftr_opened *opened, const struct ftr_export *to)
 			      to->format->name);
 		return FTR_EXIT_USAGE;
 	}
+	signal(SIGXFSZ, SIG_IGN);	/* a limit is a write that fails */
 	sink = to->format->write_new(to->path, &err);
 	if (sink == NULL) {
 		ftr_error("%s", err.text);

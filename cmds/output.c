@@ -44,6 +44,7 @@ static void pager_exec(const char *command, int input)
 
 	dup2(input, STDIN_FILENO);
 	signal(SIGPIPE, SIG_DFL);
+	signal(SIGXFSZ, SIG_DFL);
 	setenv("LESS", "FRSX", 0);
 	setenv("LV", "-c", 0);
 	execv("/bin/sh", (char **)argv);
@@ -202,6 +203,7 @@ int ftr_output_open(struct ftr_output *output, const struct ftr_common *common, 
 	*output = (struct ftr_output){ .is_page = common->is_html,
 				       .use_color = use_color(common, path) };
 	signal(SIGPIPE, SIG_IGN);
+	signal(SIGXFSZ, SIG_IGN);	/* a limit is a write that fails */
 	if (path != NULL && !common->is_html) {
 		ret = ftr_ostream_open(&output->out, path, &err);
 		if (ret < 0)

@@ -128,6 +128,16 @@ class CutTest(harness.Test):
                 if suffix == "fxt" and size % 8 != 0:
                     self.assertEqual(done.stderr.count(where), 1, (size, done.stderr))
 
+    def test_no_room(self):
+        """A limit of file sizes is said, whatever writes; SIGXFSZ would say nothing."""
+        self.record("data", "./prog")
+        for words in (["dump", "--fxt", "-o", "out"], ["dump", "--chrome", "-o", "out"], ["dump", "-o", "out"],
+                      ["dump", "--format=csv", "-o", "out"], ["replay", "--format=html", "-o", "out"],
+                      ["convert", "data", "out.data"]):
+            done = self.run_program("sh", "-c", 'ulimit -f 1; exec "$@"', "sh", FTR, *words, *([] if "data" in words else ["-d", "data"]))
+            self.assertEqual((done.returncode, done.stderr.count("File too large; raise ulimit -f")), (1, 1), (words, done.stderr))
+        self.assertIn("or not all of one", self.ftr("replay", "-d", "out.data").stderr)
+
     def kill(self, *words):
         """The recorder, in the middle of it."""
         recorder = self.start_program(FTR, "record", "--no-event", *words, "-d", "data", "./forever")

@@ -170,8 +170,8 @@ int ftr_ostream_flush(struct ftr_ostream *out, struct ftr_err *err)
 		drain(out);
 	if (out->code == 0)
 		return 0;
-	return ftr_err_set(err, out->code, "%s: %s", out->name == NULL ? "output" : out->name,
-			   strerror(out->code));
+	return ftr_err_set(err, out->code, "%s: %s%s", out->name == NULL ? "output" : out->name,
+			   strerror(out->code), ftr_err_remedy(out->code));
 }
 
 int ftr_ostream_close(struct ftr_ostream *out, struct ftr_err *err)

@@ -173,8 +173,9 @@ static int detect_dir(const char *path, const struct ftr_format **format, struct
 		return ftr_err_set(err, errno, "%s: %s; read it as its owner or as root", path,
 				   strerror(errno));
 	if (*format == NULL)
-		return ftr_err_set(err, EBADMSG, "%s: not a trace directory (it has no file named "
-				   "info); name another trace", path);
+		return ftr_err_set(err, EBADMSG, "%s: not a trace directory, or not all of one (it "
+				   "has no file named info); name another trace, or make it again",
+				   path);
 	return 0;
 }
 

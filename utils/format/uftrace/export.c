@@ -45,7 +45,8 @@ int ufx_file_append(struct ufx *x, const char *name, const void *bytes, size_t l
 	if (fd >= 0 && close(fd) < 0 && ret == 0)
 		ret = -errno;
 	if (ret < 0)
-		return ftr_err_set(x->base.err, -ret, "%s: %s", name, strerror(-ret));
+		return ftr_err_set(x->base.err, -ret, "%s: %s%s", name, strerror(-ret),
+				   ftr_err_remedy(-ret));
 	return 0;
 }
 
