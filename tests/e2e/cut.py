@@ -163,6 +163,19 @@ class CutTest(harness.Test):
         self.assertEqual(self.ftr("report", "-d", "data").stderr, "")
         self.assertIn("elapsed", self.ftr("info", "-d", "data").stdout)
 
+    def test_file_without_task(self):
+        """A recorder was killed between a task's file and the line that introduces the task."""
+        self.record("data", "./prog")
+        shown = self.ftr("replay", "-d", "data").stdout
+        for name, content in (("data/5.dat", b""), ("data/6.dat.pack", b""), ("data/7.dat.pack", b"8 bytes.")):
+            with open(name, "wb") as file:
+                file.write(content)
+        done = self.ftr("replay", "-d", "data")
+        self.assertEqual((done.returncode, done.stdout, done.stderr), (0, shown, ""))
+        with open("data/5.dat", "wb") as file:
+            file.write(bytes(16))
+        self.assertIn("5.dat: task is in neither", self.ftr("replay", "-d", "data").stderr)
+
     def test_packed(self):
         """One sentence stands for all files that have no index."""
         self.record("data", "--pack", "./forks")

@@ -219,6 +219,9 @@ int ftr_recorder_task(struct ftr_recorder *recorder, struct ftr_task_start *star
 		start->task = ftr_store_dir_task(&recorder->store, tid, request->pid, &is_new);
 	if (start->task == NULL)
 		return ftr_err_set(err, ESRCH, "no such thread in this PID namespace");
+	/* A ring that was claimed has records: what explains them is written first. */
+	if (start->claim != NULL)
+		task_line(recorder, start->task, time_ns);
 	ret = ftr_collectors_task(&recorder->collectors, start, answer, err);
 	if (ret < 0) {
 		ftr_diag_warn(recorder->options->diag, "task %d is not traced: %s", tid, err->text);
@@ -226,7 +229,8 @@ int ftr_recorder_task(struct ftr_recorder *recorder, struct ftr_task_start *star
 	}
 	if (start->is_growing)
 		return 0;
-	task_line(recorder, start->task, time_ns);
+	if (start->claim == NULL)
+		task_line(recorder, start->task, time_ns);
 	task_session_set(recorder, start->task);
 	if (is_new)
 		name_store(recorder, tid, time_ns, start);

@@ -115,6 +115,19 @@ static int32_t tid_of_name(const char *name)
 	return (int32_t)tid;
 }
 
+/* A recorder makes a task's file before the line that introduces the task, and may be killed. */
+static bool has_data(struct uft_reader *reader, const char *name)
+{
+	struct ftr_istream in;
+	bool has_any;
+
+	if (ftr_dir_file(reader->dir, name, &in, NULL) < 0)
+		return true;	/* whoever opens it says why it cannot */
+	has_any = in.size >= sizeof(struct ftr_record);	/* packed, a block is longer, too */
+	ftr_istream_close(&in);
+	return has_any;
+}
+
 /* Data that nothing else speaks of is shown all the same. */
 static int tasks_of_files(struct uft_reader *reader)
 {
@@ -122,7 +135,8 @@ static int tasks_of_files(struct uft_reader *reader)
 		const char *name = reader->dir->names.v[i];
 		int32_t tid = tid_of_name(name);
 
-		if (tid < 0 || ftr_hashmap_find(&reader->task_by_tid, (uint32_t)tid) != NULL)
+		if (tid < 0 || ftr_hashmap_find(&reader->task_by_tid, (uint32_t)tid) != NULL ||
+		    !has_data(reader, name))
 			continue;
 		ftr_diag_warn(reader->trace->diag,
 			      "%s: task is in neither info nor task.txt; shown as a separate "
