@@ -52,7 +52,8 @@ struct ftr_istream {
 };
 
 /* How a warning of a file that has no whole end goes on. */
-#define FTR_CUT_WHY "its writer was killed or had no room, or it was cut; what is whole is shown"
+#define FTR_CUT_WHY "its writer was killed, had no room or still writes, or it was cut; what is " \
+		    "whole is shown"
 
 /*
  * Open a file relative to @dirfd (or AT_FDCWD) as a whole; "-" is standard input.  Regular files

@@ -288,11 +288,11 @@ static void payload_skip(struct uft_data *self, bool is_unknown)
 	else if (!is_unknown)
 		ftr_diag_warn(self->diag, "%s+0x%zx: damaged arguments; skipped %zu bytes",
 			      self->in->name, uft_offset_of(self, from), bytes);
-	else if (!self->is_unknown_reported)
+	else if (!self->reader->is_unknown_reported)
 		ftr_diag_warn(self->diag, "%s+0x%zx: arguments of an unknown layout; skipped %zu "
 			      "bytes (further occurrences not reported)", self->in->name,
 			      uft_offset_of(self, from), bytes);
-	self->is_unknown_reported |= is_unknown;
+	self->reader->is_unknown_reported |= is_unknown;
 }
 
 /*
@@ -579,7 +579,7 @@ static struct uft_data *source_new(struct uft_reader *reader, struct uft_task *t
 	self->inherit_pos = self->inherit_nr = 0;
 	self->is_started = false;
 	self->window_pos = 0;
-	self->is_back_reported = self->is_unknown_reported = false;
+	self->is_back_reported = false;
 	self->is_growing = false;
 	self->runs = NULL;
 	self->seek = (struct ftr_seek){ 0 };

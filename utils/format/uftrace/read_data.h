@@ -42,7 +42,6 @@ struct uft_data {
 	struct uft_estimate estimate;
 	size_t window_pos;	/* how far the file was asked into memory */
 	bool is_back_reported;
-	bool is_unknown_reported;	/* values whose layout nothing tells */
 	bool is_growing;	/* what is not whole at the end may become so */
 	struct uft_runs *runs;	/* (owned, nullable) of TID.dat */
 	struct ftr_seek seek;	/* what has not to be handed out */

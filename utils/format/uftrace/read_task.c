@@ -237,6 +237,7 @@ struct linking {
 	bool *is_done;				/* by a task's id */
 	FTR_VEC(struct ftr_task *) chain;
 	bool guesses;
+	unsigned guessed_nr;			/* tasks that got one for that */
 };
 
 static int linking_init(struct linking *l)
@@ -308,15 +309,16 @@ static int thread_link(struct linking *l, struct ftr_task *task, struct ftr_task
 }
 
 /* A task whose session is lost: the first one is the best guess. */
-static int session_guess(struct ftr_trace *trace, struct ftr_task *task)
+static int session_guess(struct linking *l, struct ftr_task *task)
 {
+	struct ftr_trace *trace = l->trace;
 	int ret;
 
 	if (task->session_nr > 0 || trace->sessions.nr == 0)
 		return 0;
-	ftr_diag_warn(trace->diag,
-		      "task.txt: task %d has no session; resolving its functions with session %s",
-		      task->tid, trace->sessions.v[0]->sid);
+	if (l->guessed_nr++ == 0)
+		ftr_diag_warn(trace->diag, "task.txt: task %d has no session; resolving its "
+			      "functions with session %s", task->tid, trace->sessions.v[0]->sid);
 	ret = ftr_trace_task_add_session(trace, task, trace->sessions.v[0]);
 	return ret < 0 ? ret : comm_from_session(trace, task);
 }
@@ -336,7 +338,7 @@ static int task_link(struct linking *l, struct ftr_task *task)
 	ret = ftr_task_is_main(task) ? process_link(l, task) :
 				       thread_link(l, task, origin(l, task));
 	if (ret == 0 && l->guesses)
-		ret = session_guess(l->trace, task);
+		ret = session_guess(l, task);
 	return ret;
 }
 
@@ -380,6 +382,9 @@ int uft_tasks_link(struct ftr_trace *trace, bool guesses)
 
 	for (size_t i = 0; ret == 0 && i < trace->tasks.nr; i++)
 		ret = family_link(&l, trace->tasks.v[i]);
+	if (l.guessed_nr > 1)
+		ftr_diag_warn(trace->diag, "task.txt: %u more tasks have no session, either",
+			      l.guessed_nr - 1);
 	linking_fini(&l);
 	return ret;
 }
