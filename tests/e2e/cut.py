@@ -176,6 +176,18 @@ class CutTest(harness.Test):
             file.write(bytes(16))
         self.assertIn("5.dat: task is in neither", self.ftr("replay", "-d", "data").stderr)
 
+    def test_maps(self):
+        """Those that a full disk did not take are spoken of once."""
+        build("exec.c", "execs", "-pg", "-O1")
+        self.record("data", "./execs")
+        maps = glob.glob("data/sid-*.map")
+        self.assertGreater(len(maps), 1)
+        for name in maps:
+            os.unlink(name)
+        done = self.ftr("report", "-d", "data")
+        self.assertEqual(done.stderr.count("\n"), 2, done.stderr)
+        self.assertIn(f"{len(maps) - 1} more sessions have no map", done.stderr)
+
     def test_packed(self):
         """One sentence stands for all files that have no index."""
         self.record("data", "--pack", "./forks")

@@ -228,6 +228,42 @@ static void full_disk_leaves_whole_records(void **state)
 	ftr_uftrace_dir_close(dir);
 }
 
+/* A line that does not fit is not there in part: the next one would belong to it. */
+static void full_disk_leaves_whole_lines(void **state)
+{
+	struct rlimit limit, small;
+	struct ftr_uftrace_dir *dir;
+	size_t len, whole;
+	int fd;
+
+	assert_int_equal(ftr_uftrace_dir_open(&dir, "d", NULL), 0);
+	assert_int_equal(ftr_uftrace_dir_task(dir, 1, 11, 11), 0);
+	slurp("d/task.txt", &whole);
+	signal(SIGXFSZ, SIG_IGN);
+	assert_int_equal(getrlimit(RLIMIT_FSIZE, &limit), 0);
+	small = limit;
+	small.rlim_cur = whole + 10;
+	assert_int_equal(setrlimit(RLIMIT_FSIZE, &small), 0);
+	assert_int_equal(ftr_uftrace_dir_task(dir, 2, 12, 11), -EFBIG);
+	setrlimit(RLIMIT_FSIZE, &limit);
+	slurp("d/task.txt", &len);
+	assert_int_equal(len, whole);
+	assert_int_equal(ftr_uftrace_dir_task(dir, 3, 13, 11), 0);
+	slurp("d/task.txt", &len);
+	assert_int_equal(len, 2 * whole);
+	/* Nor is there a hole, where a file is not appended to. */
+	fd = ftr_uftrace_file_create(dir, "x");
+	assert_true(fd >= 0);
+	small.rlim_cur = 5;
+	assert_int_equal(setrlimit(RLIMIT_FSIZE, &small), 0);
+	assert_int_equal(ftr_uftrace_write_all(fd, "0123456789", 10), -EFBIG);
+	setrlimit(RLIMIT_FSIZE, &limit);
+	assert_int_equal(ftr_uftrace_write_all(fd, "abc", 3), 0);
+	assert_string_equal(slurp("d/x", NULL), "abc");
+	close(fd);
+	ftr_uftrace_dir_close(dir);
+}
+
 static void symbol_names_clash(void **state)
 {
 	struct ftr_symbol symbol = { 0x10, 4, 'T', "f" };
@@ -263,6 +299,7 @@ int main(void)
 		DIR_TEST(what_is_no_trace_is_left_alone),
 		DIR_TEST(what_was_only_begun_is_replaced),
 		DIR_TEST(full_disk_leaves_whole_records),
+		DIR_TEST(full_disk_leaves_whole_lines),
 		DIR_TEST(symbol_names_clash),
 	};
 

@@ -97,6 +97,7 @@ struct uft_reader {
 	struct uft_kernel *kernel;		/* (owned, nullable) */
 	struct uft_summary *summary;		/* (owned, nullable) */
 	unsigned cut_packed_nr;			/* packed files without an index */
+	unsigned unmapped_nr;			/* sessions without a map */
 	bool is_unknown_reported;		/* values whose layout nothing tells */
 	struct uft_live *live;			/* (owned, nullable) it is being recorded */
 	struct ftr_run_wish wish;	/* which runs will be asked for */

@@ -89,8 +89,9 @@ int uft_map_load(struct uft_reader *reader, struct ftr_session *session)
 
 	snprintf(name, sizeof(name), "sid-%s.map", session->sid);
 	if (ftr_dir_file(reader->dir, name, &in, &reason) < 0) {
-		ftr_diag_warn(diag, "%s: functions of this session are shown as addresses",
-			      reason.text);
+		if (reader->unmapped_nr++ == 0)
+			ftr_diag_warn(diag, "%s: functions of this session are shown as addresses",
+				      reason.text);
 		return 0;
 	}
 	while (ret == 0 && ftr_istream_whole_line(&in, &line, &len, diag)) {

@@ -203,6 +203,9 @@ int uft_tasks_load(struct uft_reader *reader, struct ftr_err *err)
 	}
 	ret = lines_read(reader, &in);
 	ftr_istream_close(&in);
+	if (reader->unmapped_nr > 1)
+		ftr_diag_warn(reader->trace->diag, "%u more sessions have no map, either",
+			      reader->unmapped_nr - 1);
 	return ret < 0 ? ftr_err_set(err, ENOMEM, "task.txt: out of memory") : 0;
 }
 

@@ -35,17 +35,34 @@ struct ftr_uftrace_dir {
 	char *path;		/* (owned) for messages */
 };
 
+/* Take the last @bytes of a file back: part of a record would spoil what comes after it. */
+static void file_take_back(int fd, size_t bytes)
+{
+	struct stat st;
+	off_t end;
+
+	if (bytes == 0 || fstat(fd, &st) < 0 || st.st_size < (off_t)bytes)
+		return;
+	end = st.st_size - (off_t)bytes;
+	(void)!ftruncate(fd, end);
+	(void)lseek(fd, end, SEEK_SET);
+}
+
 int ftr_uftrace_write_all(int fd, const char *bytes, size_t len)
 {
-	while (len > 0) {
-		ssize_t n = write(fd, bytes, len);
+	size_t done = 0;
 
-		if (n < 0 && errno == EINTR)
+	while (done < len) {
+		ssize_t n = write(fd, bytes + done, len - done);
+		int code = errno;
+
+		if (n < 0 && code == EINTR)
 			continue;
-		if (n < 0)
-			return -errno;
-		bytes += n;
-		len -= (size_t)n;
+		if (n < 0) {
+			file_take_back(fd, done);
+			return -code;
+		}
+		done += (size_t)n;
 	}
 	return 0;
 }
@@ -406,6 +423,8 @@ static int text_store(struct ftr_uftrace_dir *dir, const char *name, const struc
 		return fd;
 	ret = ftr_uftrace_write_all(fd, text->s, text->len);
 	close(fd);
+	if (ret < 0)	/* without it readers look into the module itself */
+		unlinkat(dir->fd, name, 0);
 	return ret;
 }
 
@@ -487,15 +506,6 @@ int ftr_uftrace_packed_open(const struct ftr_uftrace_dir *dir, int32_t tid, bool
 int ftr_uftrace_file_create(const struct ftr_uftrace_dir *dir, const char *name)
 {
 	return file_create(dir, name, O_TRUNC);
-}
-
-/* Take the last @bytes of a file back: part of a record would spoil what comes after it. */
-static void file_take_back(int fd, size_t bytes)
-{
-	struct stat st;
-
-	if (bytes > 0 && fstat(fd, &st) == 0)
-		(void)!ftruncate(fd, st.st_size - (off_t)bytes);
 }
 
 size_t ftr_uftrace_dat_append(int fd, const void *bytes, size_t len, size_t nr, int *code)

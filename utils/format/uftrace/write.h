@@ -40,7 +40,10 @@ int  ftr_uftrace_dir_open(struct ftr_uftrace_dir **out, const char *path, struct
 void ftr_uftrace_dir_close(struct ftr_uftrace_dir *dir);
 int  ftr_uftrace_dir_fd(const struct ftr_uftrace_dir *dir);
 
-/* All of @bytes, however often it takes.  0 or -errno. */
+/*
+ * All of @bytes, however often it takes, at the file's end, or none: part of a line or a record
+ * would spoil what comes after it.  0 or -errno.
+ */
 int ftr_uftrace_write_all(int fd, const char *bytes, size_t len);
 
 /*
