@@ -214,6 +214,9 @@ static int reader_load(struct tdat_reader *reader, struct ftr_err *err)
 {
 	int ret = file_load(reader, err);
 
+	if (reader->beyond_nr > 1)
+		ftr_diag_warn(reader->trace->diag, "%s: those of %u more CPUs are missing, too",
+			      reader->in.name, reader->beyond_nr - 1);
 	if (ret == 0 && source_add(reader) < 0)
 		ret = ftr_err_set(err, ENOMEM, "%s: out of memory", reader->in.name);
 	return ret;

@@ -89,6 +89,7 @@ struct tdat_reader {
 	struct tdat_kin *kin;			/* (owned) what the walk finds of tasks */
 	struct ftr_ftrace_task *last;		/* (nullable) of the last event */
 	int32_t last_tid;
+	unsigned beyond_nr;			/* CPUs whose pages are beyond the end */
 	bool is_side;				/* of another reader's trace */
 	bool is_failed;				/* out of memory in a callback */
 	uint32_t tasks_from;			/* of files by ftr: CPUs from there on are none */

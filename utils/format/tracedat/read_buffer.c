@@ -81,8 +81,9 @@ int tdat_cpu_add(struct tdat_reader *reader, struct tdat_buffer *buffer,
 	if (at->bytes == 0)
 		return 0;
 	if (at->cpu >= CPUS_MAX || !tdat_part_at(reader, at->offset, at->bytes, &part)) {
-		tdat_warn(reader, at->offset, "CPU %u: its pages would be beyond the end of the "
-			  "file: its events are missing", at->cpu);
+		if (reader->beyond_nr++ == 0)
+			tdat_warn(reader, at->offset, "CPU %u: its pages would be beyond the end "
+				  "of the file: its events are missing", at->cpu);
 		return 0;
 	}
 	cpu.data = part.at;
