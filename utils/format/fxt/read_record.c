@@ -6,6 +6,7 @@
 #include "utils/format/fxt/read.h"
 
 #define PLAUSIBLE_RUN 4		/* so many records must follow each other where reading resumes */
+#define CUT_RUN	      16	/* ... among what may be the text of one that is cut */
 
 void fxt_forget_slow(struct fxt_reader *r, uint64_t offset)
 {
@@ -70,7 +71,7 @@ static bool record_is_plausible(const struct fxt_reader *r, uint64_t offset, boo
 {
 	struct fxt_record_at at;
 
-	for (unsigned i = 0; i < PLAUSIBLE_RUN; i++) {
+	for (unsigned i = 0; i < (is_cut ? CUT_RUN : PLAUSIBLE_RUN); i++) {
 		if (offset == r->in.size && !is_cut)
 			return i > 0;
 		if (!record_at(r, offset, &at) || !header_is_plausible(&at))
