@@ -4,7 +4,7 @@
  * those that are installed once a thread has made its first call do not meet any of the hook; where
  * they would meet new threads, children and images, these run untraced, with a warning.
  *
- * expect-calls: main 7
+ * expect-calls: main 1
  * expect-calls: work 6006
  * expect-calls: untraced 0
  * expect-warning: seccomp filter that blocks tracing

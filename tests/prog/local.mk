@@ -55,6 +55,7 @@ runtime_programs = \
 	tests/prog/first_instructions.c \
 	tests/prog/generators.c \
 	tests/prog/graph.c \
+	tests/prog/fork_counts.c \
 	tests/prog/fork_long.c \
 	tests/prog/hostile.c \
 	tests/prog/jumps.c \

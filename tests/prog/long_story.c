@@ -9,7 +9,7 @@
  * expect-calls: leaf 27000
  * expect-calls: leaper 9
  * expect-calls: dive 9
- * expect-calls: outer 2
+ * expect-calls: outer 1
  */
 #include <pthread.h>
 #include <setjmp.h>

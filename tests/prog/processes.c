@@ -2,7 +2,7 @@
 /*
  * Every way to make a process and to run a program in it, also after the environment is gone.
  *
- * expect-calls: main 18
+ * expect-calls: main 10
  * expect-calls: in_child 8
  * expect-warning: not recorded: thread-local storage was shared
  * expect-calls: in_new_image 9

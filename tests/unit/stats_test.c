@@ -90,6 +90,43 @@ static void recursion_counts_once(void **state)
 	ftr_sink_free(sink);
 }
 
+/* Its parent made them: the time counts, and is none of what the calls took. */
+static void inherited_calls_only_take_time(void **state)
+{
+	struct ftr_sink *sink = ftr_stats_new(FTR_STATS_DETAILS | FTR_STATS_SPREAD, NULL);
+	const struct ftr_stats *stats = ftr_stats_get(sink);
+	const struct ftr_func_stat *stat;
+	struct ftr_task child = { .pid = 2, .tid = 2, .id = 1, .is_forked = true };
+	struct ftr_event evs[] = {
+		{ .type = FTR_EVENT_ENTRY, .call = { .func = &outer }, .time_ns = 50,
+		  .task = &child, .flags = FTR_EVENT_NO_ENTRY | FTR_EVENT_INFERRED },
+		{ .type = FTR_EVENT_ENTRY, .call = { .func = &inner }, .time_ns = 60,
+		  .task = &child, .depth = 1 },
+		{ .type = FTR_EVENT_EXIT, .call = { .func = &inner, .start_ns = 60 },
+		  .time_ns = 61, .task = &child, .depth = 1 },
+		{ .type = FTR_EVENT_EXIT, .task = &child, .time_ns = 250,
+		  .call = { .func = &outer, .start_ns = 50, .child_ns = 1 },
+		  .flags = FTR_EVENT_NO_ENTRY | FTR_EVENT_UNFINISHED },
+	};
+
+	assert_int_equal(sink->ops->batch(sink, evs, 4), 0);
+	enter(sink, &outer, 0, 0);
+	leave(sink, &outer, 0, 10, 100, 0);
+	stat = &stats->funcs.v[outer.name_id];
+	assert_int_equal(stat->calls, 1);
+	assert_int_equal(stat->total.sum_ns, 300);
+	assert_int_equal(stat->self.sum_ns, 289);
+	assert_int_equal(stat->total.min_ns, 100);
+	assert_int_equal(stat->total.max_ns, 100);
+	assert_true(ftr_time_stat_avg_ns(&stat->total, stat->calls) == 100);
+	assert_true(ftr_time_stat_avg_ns(&stat->self, stat->calls) == 90);
+	assert_int_equal(ftr_time_stat_percentile(&stat->total, 99), 100);
+	assert_int_equal(stats->tasks.v[child.id].calls, 1);
+	assert_int_equal(stats->tasks.v[child.id].total_ns, 200);
+	assert_int_equal(stats->funcs.v[inner.name_id].calls, 1);
+	ftr_sink_free(sink);
+}
+
 static void scheduling_counts_inside_of_calls(void **state)
 {
 	struct ftr_event in = { .type = FTR_EVENT_POINT, .time_ns = 50, .depth = 0,
@@ -235,6 +272,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(times_add_up),
 		cmocka_unit_test(recursion_counts_once),
+		cmocka_unit_test(inherited_calls_only_take_time),
 		cmocka_unit_test(scheduling_counts_inside_of_calls),
 		cmocka_unit_test(cpu_time_is_without_scheduling),
 		cmocka_unit_test(cpu_time_does_not_depend_on_batches),

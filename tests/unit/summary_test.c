@@ -231,6 +231,34 @@ static void test_coroutines(void **state)
 	expect(&sums, 1, 1, 20, 11);	/* without 3 + 4 of the coroutine, and 2 of [3] */
 }
 
+/* What a forked child begins in is its parent's, whether it returns there or jumps out of it. */
+static void test_forked(void **state)
+{
+	static const struct ftr_summing_from from = { .sid = 1, .is_forked = true };
+	const struct ftr_record records[] = {
+		{ 10, ftr_record_word(OUT, 3, 7) },	/* fork, in 1, 2 and 3 */
+		{ 12, ftr_record_word(IN, 3, 4) },
+		{ 15, ftr_record_word(OUT, 3, 4) },
+		{ 20, ftr_record_word(OUT, 2, 3) },
+		{ 22, ftr_record_word(IN, 2, 4) },
+		{ 30, ftr_record_word(OUT, 1, 5) },	/* setjmp, which the parent called in 1 */
+		{ 31, ftr_record_word(IN, 1, 6) },
+		{ 33, ftr_record_word(OUT, 1, 6) },
+		{ 40, ftr_record_word(OUT, 0, 1) },
+		{ 50, ftr_record_word(IN, 0, 3) },
+		{ 51, ftr_record_word(OUT, 0, 3) },
+	};
+	struct sums sums = { .of = { { 0 } } };
+
+	ftr_summing_take(&summing, TID, &from, records, sizeof(records));
+	ftr_summing_end_task(&summing, TID);
+	flush(&sums);
+	for (uint64_t addr = 0; addr < FUNCS; addr++)
+		assert_int_equal(sums.of[addr].calls, addr == 4 ? 2 : addr == 6 || addr == 3);
+	expect(&sums, 3, 1, 1, 1);
+	expect(&sums, 6, 1, 2, 2);
+}
+
 /* Functions that were forgotten are found again, and open calls keep theirs. */
 static void test_many_functions(void **state)
 {
@@ -409,8 +437,9 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		TEST(test_calls), TEST(test_recursion), TEST(test_intervals),
 		TEST(test_open_at_the_end), TEST(test_lost), TEST(test_jump),
-		TEST(test_coroutines), TEST(test_many_functions), TEST(test_places),
-		TEST(test_parts), TEST(test_damage), TEST(test_head), TEST(test_payload),
+		TEST(test_coroutines), TEST(test_forked), TEST(test_many_functions),
+		TEST(test_places), TEST(test_parts), TEST(test_damage), TEST(test_head),
+		TEST(test_payload),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -97,7 +97,7 @@ static int leave(struct ftr_graph_sink *self, struct place *place, const struct 
 	if (index == FTR_GRAPH_NONE)
 		return -ENOMEM;
 	node = &self->graph.nodes.v[index];
-	node->calls += !ftr_graph_is_inherited(ev->task, ev->flags);
+	node->calls += !ftr_task_has_inherited(ev->task, ev->flags);
 	node->total_ns += total_ns;
 	node->self_ns += total_ns > ev->call.child_ns ? total_ns - ev->call.child_ns : 0;
 	return 0;

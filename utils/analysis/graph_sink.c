@@ -77,7 +77,7 @@ static inline void leave(struct ftr_graph_sink *self, struct place *place,
 	if (__builtin_expect(place->node == FTR_GRAPH_NONE, 0))
 		return;
 	node = &nodes[place->node];
-	count_call(self, node, total_ns, self_ns, ftr_graph_is_inherited(ev->task, ev->flags));
+	count_call(self, node, total_ns, self_ns, ftr_task_has_inherited(ev->task, ev->flags));
 	place->node = nodes[node->parent].parent == FTR_GRAPH_NONE ? FTR_GRAPH_NONE : node->parent;
 }
 

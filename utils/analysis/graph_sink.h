@@ -26,10 +26,4 @@ int  ftr_graph_sink_end(struct ftr_sink *sink);
 /* But for what places own. */
 void ftr_graph_sink_fini(struct ftr_sink *sink);
 
-/* What a forked child begins with are calls of its parent. */
-static inline bool ftr_graph_is_inherited(const struct ftr_task *task, uint8_t flags)
-{
-	return (flags & FTR_EVENT_NO_ENTRY) && task->is_forked;
-}
-
 #endif /* FTR_ANALYSIS_GRAPH_SINK_H */

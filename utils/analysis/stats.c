@@ -31,7 +31,9 @@ static struct stats_sink *stats_of(struct ftr_sink *sink)
 
 double ftr_time_stat_avg_ns(const struct ftr_time_stat *stat, uint64_t calls)
 {
-	return calls == 0 ? 0 : (double)(stat->sum_ns + stat->nested_ns) / (double)calls;
+	uint64_t ns = stat->sum_ns + stat->nested_ns - stat->inherited_ns;
+
+	return calls == 0 ? 0 : (double)ns / (double)calls;
 }
 
 double ftr_time_stat_stdv(const struct ftr_time_stat *stat, uint64_t calls)
@@ -103,7 +105,7 @@ static inline int count_details(const struct stats_sink *self, struct ftr_func_s
 }
 
 /* Nested calls are what a branch predictor is bad at: both sums are added to, one of them 0. */
-static inline void count_call(struct ftr_func_stat *stat, uint64_t total_ns, uint64_t self_ns,
+static inline void count_sums(struct ftr_func_stat *stat, uint64_t total_ns, uint64_t self_ns,
 			      bool is_nested)
 {
 	uint64_t mask = 0 - (uint64_t)is_nested;
@@ -111,7 +113,25 @@ static inline void count_call(struct ftr_func_stat *stat, uint64_t total_ns, uin
 	stat->total.nested_ns += total_ns & mask;
 	stat->total.sum_ns += total_ns & ~mask;
 	stat->self.sum_ns += self_ns;
+}
+
+static inline void count_call(struct ftr_func_stat *stat, uint64_t total_ns, uint64_t self_ns,
+			      bool is_nested)
+{
+	count_sums(stat, total_ns, self_ns, is_nested);
 	stat->calls++;
+}
+
+/* The call is one of the task's parent, where it was counted; the time in it is the task's. */
+static int count_inherited(struct ftr_func_stat *stat, const struct ftr_cpu_track *track,
+			   const struct ftr_event *ev, uint64_t self_ns, bool is_nested)
+{
+	uint64_t total_ns = ev->time_ns - ev->call.start_ns;
+
+	count_sums(stat, total_ns, self_ns, is_nested);
+	stat->total.inherited_ns += total_ns;
+	stat->self.inherited_ns += self_ns;
+	return track->until_ns.nr == 0 ? 0 : count_cpus(stat, track, ev->call.start_ns);
 }
 
 static struct ftr_task_stat *task_stat_slow(struct stats_sink *self, const struct ftr_task *task)
@@ -178,13 +198,14 @@ count_exit(struct stats_sink *self, struct ftr_task_stat *task,
 	stat = &self->stats.funcs.v[func->name_id];
 	if (__builtin_expect(stat->name == NULL, 0))
 		func_stat_init(stat, func);
-	count_call(stat, total_ns, self_ns, is_nested);
-	if (self->has_details &&
-	    count_details(self, stat, &task->cpus, total_ns, self_ns, ev->call.start_ns) < 0)
-		return -ENOMEM;
 	task->self_ns += self_ns;
 	task->total_ns += total_ns & (0 - (uint64_t)(ev->depth == 0));
-	return 0;
+	if (__builtin_expect(ftr_task_has_inherited(task->task, ev->flags), 0))
+		return count_inherited(stat, &task->cpus, ev, self_ns, is_nested);
+	task->calls++;
+	count_call(stat, total_ns, self_ns, is_nested);
+	return !self->has_details ? 0 : count_details(self, stat, &task->cpus, total_ns, self_ns,
+						      ev->call.start_ns);
 }
 
 /* After count_exit: what of the calls' times their task was scheduled out. */
@@ -224,7 +245,6 @@ static int count_calls(struct stats_sink *self, const struct ftr_event *evs, siz
 	}
 	if (exit_nr < 0)
 		return exit_nr;
-	task->calls += (uint64_t)exit_nr;
 	return self->flags & FTR_STATS_CPU_TIME ? count_away(self, task, evs, nr, nested) : 0;
 }
 
@@ -325,6 +345,7 @@ static int count_ends(struct stats_sink *self, struct ftr_task_stat *task,
 		struct ftr_event ev = {
 			.time_ns = end->time_ns,
 			.depth = run->base_depth - 1 - (uint32_t)i,
+			.flags = end->flags,
 			.call = { .func = end->func, .start_ns = end->start_ns,
 				  .child_ns = end->child_ns },
 		};
@@ -332,7 +353,6 @@ static int count_ends(struct stats_sink *self, struct ftr_task_stat *task,
 
 		if (end->is_short)
 			continue;
-		task->calls++;
 		cut[end->sum] = end->outer_ns;
 		if (count_exit(self, task, &ev, open > 0) < 0)
 			return -ENOMEM;

@@ -16,6 +16,7 @@
 struct ftr_time_stat {
 	uint64_t sum_ns;	/* without the calls that a call of the same function made */
 	uint64_t nested_ns;	/* these */
+	uint64_t inherited_ns;	/* of both: in calls that a forked child was made in */
 	/* With details: */
 	uint64_t min_ns, max_ns;
 	uint64_t min_at_ns, max_at_ns;	/* when the shortest and the longest began */
@@ -28,7 +29,7 @@ struct ftr_func_stat {
 	const char *name;	/* NULL: this name_id was never called */
 	uint32_t name_len;
 	uint32_t size;		/* bytes of the function, 0 = unknown */
-	uint64_t calls;
+	uint64_t calls;		/* without those that a forked child was made in */
 	struct ftr_time_stat total, self;
 	struct ftr_cpu_set *cpus;	/* (owned, nullable) with details: where it ran */
 	uint64_t whole_ns;	/* when all is counted: of everything that was */

@@ -43,6 +43,7 @@ enum {
 	FLAG_BEGAN_BEFORE = 2,	/* its entry is not in the data */
 	FLAG_LEFT = 4,		/* by a longjmp */
 	FLAG_NESTED = 8,	/* within another call of the function, in its task */
+	FLAG_INHERITED = 16,	/* its parent called it, before it was forked */
 };
 
 /* ---- the sink ---- */
@@ -205,7 +206,7 @@ static void put_paths(struct rows_sink *self)
 static int add_to_paths(struct rows_sink *self, struct lane *lane, const struct ftr_event *ev)
 {
 	uint64_t minute_ns = rows_sums_minute(ev->time_ns + self->offset_ns);
-	bool is_inherited = (ev->flags & FTR_EVENT_NO_ENTRY) && ev->task->is_forked;
+	bool is_inherited = ftr_task_has_inherited(ev->task, ev->flags);
 	struct rows_path *path;
 
 	if (minute_ns != self->paths.minute_ns || self->paths.all.nr >= ROWS_PATHS_MAX) {
@@ -254,6 +255,7 @@ static uint8_t flags_of(const struct lane *lane, const struct ftr_event *ev)
 	return (uint8_t)((is_nested(lane, ev) ? FLAG_NESTED : 0) |
 			 (ev->flags & FTR_EVENT_UNFINISHED ? FLAG_UNFINISHED : 0) |
 			 (ev->flags & FTR_EVENT_NO_ENTRY ? FLAG_BEGAN_BEFORE : 0) |
+			 (ftr_task_has_inherited(ev->task, ev->flags) ? FLAG_INHERITED : 0) |
 			 (ev->flags & FTR_EVENT_LEFT ? FLAG_LEFT : 0));
 }
 
@@ -308,7 +310,8 @@ static int add_to_sums(struct rows_sink *self, const struct lane *lane, const st
 {
 	uint64_t ns = ev->time_ns - ev->call.start_ns;
 	struct ftr_call_sum sum = {
-		.calls = 1, .total_ns = ns, .self_ns = self_ns(ev),
+		.calls = !ftr_task_has_inherited(ev->task, ev->flags),
+		.total_ns = ns, .self_ns = self_ns(ev),
 		.nested_ns = is_nested(lane, ev) ? ns : 0,
 		.outermost_ns = ev->depth == 0 ? ns : 0,
 	};

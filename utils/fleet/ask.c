@@ -13,20 +13,28 @@
 #define OUTER "toUInt64(sum(bitAnd(flags, 8) != 0 ? 0 : duration))"
 #define INNER "toUInt64(sum(bitAnd(flags, 8) != 0 ? duration : 0))"
 
+/* Of a call that is the task's own, and of one that it was forked in. */
+#define IS_OWN "bitAnd(flags, 16) = 0"
+#define IS_INHERITED "bitAnd(flags, 16) != 0"
+#define SQUARES_OF(column) "sumIf(toFloat64(" column ") * toFloat64(" column "), " IS_OWN ")"
+
 static const char select_sums[] =
 	"SELECT function, toUInt64(sum(calls)), toUInt64(sum(total) - sum(nested)),"
 	" toUInt64(sum(nested)), toUInt64(sum(self)), toUInt64(sum(outermost))";
 
 static const char select_calls[] =
-	"SELECT function, toUInt64(count()), " OUTER ", " INNER ", toUInt64(sum(self)),"
-	" toUInt64(sum(depth = 0 ? duration : 0)), toUInt64(min(duration)), toUInt64(max(duration)), toUInt64(min(self)),"
-	" toUInt64(max(self)), sum(toFloat64(duration) * toFloat64(duration)),"
-	" sum(toFloat64(self) * toFloat64(self))";
+	"SELECT function, toUInt64(countIf(" IS_OWN ")), " OUTER ", " INNER ","
+	" toUInt64(sum(self)), toUInt64(sum(depth = 0 ? duration : 0)),"
+	" toUInt64(minIf(duration, " IS_OWN ")), toUInt64(maxIf(duration, " IS_OWN ")),"
+	" toUInt64(minIf(self, " IS_OWN ")), toUInt64(maxIf(self, " IS_OWN ")),"
+	" " SQUARES_OF("duration") ", " SQUARES_OF("self") ","
+	" toUInt64(sumIf(duration, " IS_INHERITED ")), toUInt64(sumIf(self, " IS_INHERITED "))";
 
 /* The times of functions that were called few times, which histograms keep as they are. */
 #define FEW_TEXT "64"
 #define FEW_OF(column) \
-	", count() <= " FEW_TEXT " ? groupArray(" FEW_TEXT ")(" column ") : emptyArrayUInt64()"
+	", countIf(" IS_OWN ") <= " FEW_TEXT " ?" \
+	" groupArrayIf(" FEW_TEXT ")(" column ", " IS_OWN ") : emptyArrayUInt64()"
 _Static_assert(FTR_HISTOGRAM_FEW == 64, "FEW_TEXT");
 
 static const char select_few[] = FEW_OF("duration") FEW_OF("self");
@@ -34,7 +42,7 @@ static const char select_few[] = FEW_OF("duration") FEW_OF("self");
 /* Where the parts of histograms begin, 64 in each octave, and how many calls are in each. */
 #define PARTS_OF(column) \
 	"SELECT function, " column " - " column " % greatest(toUInt64(1)," \
-	" intDiv(roundToExp2(" column "), 64)) AS part, toUInt64(count())"
+	" intDiv(roundToExp2(" column "), 64)) AS part, toUInt64(countIf(" IS_OWN "))"
 
 static const char select_total_parts[] = PARTS_OF("duration");
 static const char select_self_parts[] = PARTS_OF("self");
@@ -69,6 +77,8 @@ static int take_details(struct ftr_func_stat *func, struct ftr_answer *answer, b
 	func->self.max_ns = ftr_answer_u64(answer);
 	func->total.squares = ftr_answer_double(answer);
 	func->self.squares = ftr_answer_double(answer);
+	func->total.inherited_ns = ftr_answer_u64(answer);
+	func->self.inherited_ns = ftr_answer_u64(answer);
 	ret = has_spread ? take_few(&func->total, answer) : 0;
 	return ret < 0 || !has_spread ? ret : take_few(&func->self, answer);
 }

@@ -85,8 +85,7 @@ static int32_t parent_of(const struct ftr_recorder *recorder, bool is_new_proces
 }
 
 /* The line that introduces the task; a forked child shares its parent's session. */
-static void task_line(struct ftr_recorder *recorder, const struct ftr_store_task *task,
-		      uint64_t time_ns)
+static void task_line(struct ftr_recorder *recorder, struct ftr_store_task *task, uint64_t time_ns)
 {
 	struct ftr_uftrace_dir *dir = recorder->store.dir;
 	bool is_new = ftr_process_find(&recorder->processes, task->pid) == NULL;
@@ -105,7 +104,8 @@ static void task_line(struct ftr_recorder *recorder, const struct ftr_store_task
 		process->code_done_nr = parent->code_done_nr;
 		process->patch_change_nr = 0;	/* it may have been forked before the last */
 	}
-	ret = parent_pid != 0 ? ftr_uftrace_dir_fork(dir, time_ns, task->pid, parent_pid) :
+	task->is_forked = parent_pid != 0;
+	ret = task->is_forked ? ftr_uftrace_dir_fork(dir, time_ns, task->pid, parent_pid) :
 				ftr_uftrace_dir_task(dir, time_ns, task->tid, task->pid);
 	ftr_recorder_line_check(recorder, ret);
 	recorder->is_info_stale = true;

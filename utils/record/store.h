@@ -31,6 +31,7 @@ enum ftr_lost_cause {
 struct ftr_store_task {
 	int32_t tid;
 	int32_t pid;
+	bool is_forked;		/* it begins inside of calls of its parent */
 	char sid[17];		/* of the session that its records are of; "" = not known */
 	uint64_t last_ns;	/* of the last record appended */
 	void *file, *aside;	/* the store's own (nullable) */

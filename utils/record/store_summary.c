@@ -58,7 +58,8 @@ static void interval_begin(struct ftr_store_summary *self, uint64_t time_ns)
 static struct ftr_summing_from from_of(const struct ftr_store_summary *self,
 				       const struct ftr_store_task *task)
 {
-	struct ftr_summing_from from = { .sid = sid_number(task->sid) };
+	struct ftr_summing_from from = { .sid = sid_number(task->sid),
+					 .is_forked = task->is_forked };
 	const struct loaded *loaded = ftr_hashmap_find(&self->loads, from.sid);
 
 	if (loaded != NULL) {

@@ -187,6 +187,16 @@ static size_t depth_for(const struct ftr_summing_task *task, const struct ftr_su
 	return stack->frames.nr + 1;
 }
 
+/* What is open before a forked child's first record. */
+static void frames_inherit(struct ftr_summing *self, struct ftr_summing_stack *stack, size_t nr,
+			   uint64_t begin_ns)
+{
+	struct ftr_summing_frame frame = { .is_inherited = true, .begin_ns = begin_ns };
+
+	while (stack->frames.nr < nr && !self->has_failed)
+		self->has_failed = ftr_vec_push(&stack->frames, frame) < 0;
+}
+
 static void take_entry(struct ftr_summing *self, struct ftr_summing_task *task,
 		       struct ftr_summing_stack *stack, const struct ftr_record *record,
 		       uint32_t func)
@@ -218,7 +228,7 @@ static void take_exit(struct ftr_summing *self, struct ftr_summing_task *task,
 		frame_pop(self, stack, task->last_ns);
 		top = NULL;
 	}
-	if (top != NULL && top->func == 0 && open_add(stack, func))
+	if (top != NULL && top->func == 0 && !top->is_inherited && open_add(stack, func))
 		top->func = func;
 	while (stack->frames.nr + 1 < want && !self->has_failed)
 		frame_push(self, stack, 0, task->last_ns);
@@ -268,7 +278,7 @@ static void take_stack(struct ftr_summing *self, struct ftr_summing_task *task,
 	task->now = nr;
 }
 
-static void take_call(struct ftr_summing *self, struct ftr_summing_task *task,
+static void take_call(struct ftr_summing *self, struct ftr_summing_task *task, bool is_forked,
 		      uint32_t place, const struct ftr_record *record)
 {
 	struct ftr_summing_stack *stack = stack_get(self, task, task->now);
@@ -279,8 +289,12 @@ static void take_call(struct ftr_summing *self, struct ftr_summing_task *task,
 		self->not_counted++;
 		return;
 	}
-	if (task->last_ns == 0)
+	if (task->last_ns == 0) {
 		task->last_ns = record->time;
+		if (is_forked)
+			frames_inherit(self, stack, depth_for(task, stack, record->word, func),
+				       record->time);
+	}
 	if (ftr_record_type(record->word) == FTR_RECORD_ENTRY)
 		take_entry(self, task, stack, record, func);
 	else
@@ -343,7 +357,7 @@ void ftr_summing_take(struct ftr_summing *self, int32_t tid, const struct ftr_su
 				places[is_since] = place_of(self, from->sid,
 							    is_since ? from->since_ns :
 								       from->before_ns);
-			take_call(self, task, places[is_since], record);
+			take_call(self, task, from->is_forked, places[is_since], record);
 		}
 		if (type == FTR_RECORD_LOST)
 			task->has_lost = true;

@@ -2,7 +2,8 @@
 /*
  * Records of tasks into sums of functions, for record --summary.  Each task's open calls are
  * followed, and a call is counted when it ends.  What does not fit is repaired as readers do
- * (utils/trace/calls.h), but calls whose ENTRY is missing count only when their EXIT comes.
+ * (utils/trace/calls.h), but calls whose ENTRY is missing count only when their EXIT comes, and
+ * those that a forked child begins in are none of its.
  */
 #ifndef FTR_RECORD_SUMMING_H
 #define FTR_RECORD_SUMMING_H
@@ -36,6 +37,7 @@ struct ftr_summing_func {
 
 struct ftr_summing_frame {
 	uint32_t func;		/* index + 1; 0 = its ENTRY is missing */
+	bool is_inherited;	/* its ENTRY is the parent's, with which it counts */
 	uint64_t begin_ns, child_ns;
 };
 
@@ -78,6 +80,7 @@ void ftr_summing_fini(struct ftr_summing *self);
 struct ftr_summing_from {
 	uint64_t sid;
 	uint64_t before_ns, since_ns;
+	bool is_forked;		/* the task begins inside of calls of its parent */
 };
 void ftr_summing_take(struct ftr_summing *self, int32_t tid, const struct ftr_summing_from *from,
 		      const void *bytes, size_t len);

@@ -6,6 +6,8 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "utils/trace/event.h"
+
 struct ftr_session;
 
 struct ftr_task {
@@ -28,6 +30,12 @@ struct ftr_task {
 static inline bool ftr_task_is_main(const struct ftr_task *task)
 {
 	return task->pid == task->tid;
+}
+
+/* What a forked child begins with are calls of its parent.  @flags: of an ENTRY or EXIT. */
+static inline bool ftr_task_has_inherited(const struct ftr_task *task, uint8_t flags)
+{
+	return (flags & FTR_EVENT_NO_ENTRY) && task->is_forked;
 }
 
 #endif /* FTR_TRACE_TASK_H */
