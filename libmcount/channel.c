@@ -244,10 +244,21 @@ static void turns_renew(void)
 	atomic_store(&ftr_state.asking_pid, pid);
 }
 
+static void turn_wake(void)
+{
+	ftr_sys6(SYS_futex, &ftr_state.asking, FUTEX_WAKE_PRIVATE, 1, 0, 0, 0);
+}
+
+/*
+ * Who gives a turn where there was none wakes one thread.  More may have been given before that
+ * thread takes its own, so it wakes the next one, and so on until none is left:
+ * tests/model/turns.pml.
+ */
 bool ftr_channel_turn_take(void)
 {
 	const struct { long sec, nsec; } wait = { TURN_WAIT_S, 0 };
 	uint32_t nr, seen = 0, waits = 0;
+	bool has_waited = false;
 
 	if (ftr_is_silent())
 		return false;
@@ -256,16 +267,21 @@ bool ftr_channel_turn_take(void)
 	nr = atomic_load(&ftr_state.asking);
 	while (waits < TURN_WAITS) {
 		if (nr < ASKING_MAX) {
-			if (atomic_compare_exchange_weak(&ftr_state.asking, &nr, nr + 1))
-				return true;
-			continue;
+			if (!atomic_compare_exchange_weak(&ftr_state.asking, &nr, nr + 1))
+				continue;
+			if (has_waited && nr + 1 < ASKING_MAX)
+				turn_wake();
+			return true;
 		}
 		if (atomic_load(&ftr_state.is_unanswered) != 0)
-			return false;
+			break;
 		ftr_sys6(SYS_futex, &ftr_state.asking, FUTEX_WAIT_PRIVATE, nr, &wait, 0, 0);
+		has_waited = true;
 		waits = is_progress(&seen) ? 0 : waits + 1;
 		nr = atomic_load(&ftr_state.asking);
 	}
+	if (has_waited)
+		turn_wake();
 	return false;
 }
 
@@ -276,7 +292,7 @@ void ftr_channel_turn_give(void)
 	while (nr > 0 && !atomic_compare_exchange_weak(&ftr_state.asking, &nr, nr - 1))
 		;
 	if (nr >= ASKING_MAX)
-		ftr_sys6(SYS_futex, &ftr_state.asking, FUTEX_WAKE_PRIVATE, 1, 0, 0, 0);
+		turn_wake();
 }
 
 uint64_t ftr_channel_send(enum ftr_channel_type type, const char *text, const char *more)
