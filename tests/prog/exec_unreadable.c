@@ -1,12 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * What exec and its kin are given may be no memory, or end where memory ends: they fail as they do
- * untraced, and what is readable to its last byte is run.  (Each of these children counts as one
- * more call of what it was forked in.)
+ * untraced, and what is readable to its last byte is run.
  *
  * only: pg-O2 cyg-O2
  * expect-calls: fails 36
- * expect-calls: runs 8
+ * expect-calls: runs 4
  */
 #define _GNU_SOURCE
 #include <errno.h>

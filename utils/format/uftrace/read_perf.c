@@ -423,8 +423,8 @@ static int extern_file(struct uft_reader *reader)
 		ftr_diag_warn(reader->trace->diag, "%s", err.text);
 		return 0;
 	}
-	while (ret != -ENOMEM &&
-	       ftr_istream_whole_line(&in, &line, &len, reader->trace->diag)) {
+	/* Others may have written it: the last line needs no newline. */
+	while (ret != -ENOMEM && ftr_istream_line(&in, &line, &len)) {
 		ret = extern_line(reader, ftr_slice_make(line, len));
 		if (ret == -EINVAL)
 			ftr_diag_warn(reader->trace->diag,
