@@ -105,6 +105,31 @@ class Nursery(Recording):
         self.assertEqual(self.made(9, "--overwrite=1M"), "")
 
 
+class Orphans(Recording):
+    """A child that tells of itself when its parent has ended, or is another program, is what its parent was."""
+
+    def setUp(self):
+        super().setUp()
+        build("fork_orphan.c", "orphan", "-pg", "-O1")
+        build("fork_orphan.c", "of.so", "-pg", "-O1", "-DLIBRARY", "-shared", "-fPIC")
+
+    def check(self, *program):
+        for options in ([], ["--no-libcall"], ["--no-libcall", "--summary"]):
+            with self.subTest(options=options):
+                self.record("--no-event", *options, "./orphan", "./of.so", *program)
+                report = self.ftr("report", "--no-pager", "-d", "d", "-f", "call").stdout
+                calls = {words[1]: int(words[0]) for words in map(str.split, report.splitlines()[2:])}
+                for name in ("of_parent", "of_child", "of_library"):
+                    self.assertEqual(calls.get(name), 1, f"{name}: {report}")
+                shutil.rmtree("d")
+
+    def test_of_one_that_has_ended(self):
+        self.check()
+
+    def test_of_one_that_runs_another_program(self):
+        self.check("./victim", "work", "1000")
+
+
 class Vfork(Recording):
     """Children that run in their parent's memory are tasks of their own."""
 

@@ -134,6 +134,7 @@ EXTRA_DIST += \
 	tests/prog/filters.c \
 	tests/prog/first_floats.c \
 	tests/prog/flight.c \
+	tests/prog/fork_orphan.c \
 	tests/prog/graph_images.c \
 	tests/prog/kernel_events.c \
 	tests/prog/layout.c \

@@ -71,7 +71,7 @@ static void test_list(void **state)
 	assert_ptr_equal(ftr_process_find(&processes, getpid()), own);
 	assert_ptr_equal(ftr_process_find_own(&processes, 17), own);
 	assert_null(ftr_process_find_own(&processes, 18));
-	assert_string_equal(own->sid, "");
+	assert_string_equal(own->image.sid, "");
 	assert_false(ftr_process_has_ended(own));
 	assert_false(ftr_process_is_gone(own));
 	ftr_process_remove(&processes, own);

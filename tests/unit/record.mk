@@ -14,7 +14,7 @@ tests_unit_ring_test_SOURCES = tests/unit/ring_test.c tests/unit/ring_util.c tes
 tests_unit_overhead_test_SOURCES = tests/unit/overhead_test.c tests/unit/stream.c tests/unit/stream.h
 UNIT_TESTS += tests/unit/collector_test tests/unit/event_word_test
 UNIT_TESTS += tests/unit/flight_test tests/unit/summary_follow_test tests/unit/summary_test
-UNIT_TESTS += tests/unit/channel_test tests/unit/nursery_test tests/unit/process_test
+UNIT_TESTS += tests/unit/channel_test tests/unit/lineage_test tests/unit/nursery_test tests/unit/process_test
 UNIT_TESTS += tests/unit/system_text_test
 if HAVE_TRACING_TESTS
 UNIT_TESTS += tests/unit/modules_test tests/unit/recorder_test tests/unit/value_test

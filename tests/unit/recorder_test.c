@@ -151,10 +151,10 @@ static void test_session(void **state)
 	assert_int_equal(ftr_sections_switch(sections_in(1), "name"), FTR_SWITCH_OFF);
 	process = ftr_process_find(&recorder.processes, getpid());
 	assert_non_null(process);
-	assert_int_equal(strlen(process->sid), 16);
+	assert_int_equal(strlen(process->image.sid), 16);
 	assert_int_equal(result.sessions, 1);
 	assert_true(has_line("d/task.txt", exe));
-	assert_true(has_line("d/task.txt", process->sid));
+	assert_true(has_line("d/task.txt", process->image.sid));
 	assert_int_equal(atomic_load(&recorder.control.map->answered), 1);
 }
 
@@ -250,8 +250,8 @@ static void test_forked_child(void **state)
 	assert_true(answered());
 	snprintf(line, sizeof(line), "pid=%d ppid=%d\n", pid, getpid());
 	assert_true(has_line("d/task.txt", line));
-	assert_string_equal(ftr_process_find(&recorder.processes, pid)->sid,
-			    ftr_process_find(&recorder.processes, getpid())->sid);
+	assert_string_equal(ftr_process_find(&recorder.processes, pid)->image.sid,
+			    ftr_process_find(&recorder.processes, getpid())->image.sid);
 	kill(pid, SIGKILL);
 	waitpid(pid, NULL, 0);
 }

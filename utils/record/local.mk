@@ -44,6 +44,8 @@ libftr_a_SOURCES += \
 	utils/record/launch.c \
 	utils/record/launch.h \
 	utils/record/libcalls.h \
+	utils/record/lineage.c \
+	utils/record/lineage.h \
 	utils/record/linked.c \
 	utils/record/linked.h \
 	utils/record/emulated.c \

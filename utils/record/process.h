@@ -10,15 +10,21 @@
 #include "utils/attach/attach.h"
 #include "utils/base/vec.h"
 
+/* What a process runs. */
+struct ftr_process_image {
+	uint64_t since_ns;	/* trace time: of its session, or of the fork */
+	char name[16];		/* of its tasks unless they get another */
+	char sid[17];		/* of its session; "" = not known */
+	bool is_launched;	/* by exec of one that was attached to: its runtime stays in it */
+};
+
 struct ftr_process {
 	int32_t pid;		/* in our namespace */
 	int32_t own_pid;	/* in its own */
 	int pidfd; /* (owned) readable once every thread has ended; -1: ended already */
 	bool is_gone;		/* it was, and waited for, when we first looked */
-	char image[16];		/* name of its tasks unless they get another */
-	char sid[17];		/* of its session; "" = not known */
+	struct ftr_process_image image;
 	bool was_running;	/* attached to: its tasks' names are those they have now */
-	bool is_launched;	/* by exec of one that was attached to: its runtime stays in it */
 	/* Changes of its code (FTR_CHANNEL_CODE): where, how many, how many a helper was given. */
 	uint64_t codes, code_nr, code_done_nr;
 	uint32_t patch_change_nr;	/* of the changes of what is patched: it has those */

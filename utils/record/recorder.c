@@ -502,6 +502,7 @@ void ftr_recorder_close(struct ftr_recorder *recorder)
 	ftr_backtraces_free(recorder->recording.backtraces);
 	ftr_record_nurseries_fini(&recorder->nurseries);
 	ftr_processes_fini(&recorder->processes);
+	ftr_lineage_fini(&recorder->lineage);
 	ftr_channel_close(&recorder->channel);
 	ftr_control_close(&recorder->control);
 	ftr_budget_close(&recorder->budget);

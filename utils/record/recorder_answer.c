@@ -84,6 +84,31 @@ static int32_t parent_of(const struct ftr_recorder *recorder, bool is_new_proces
 	return parent != NULL ? parent->pid : 0;
 }
 
+/* What @process has of its parent, from which it was forked at @time_ns. */
+static void image_inherit(struct ftr_recorder *recorder, struct ftr_process *process,
+			  int32_t parent_pid, uint64_t time_ns)
+{
+	const struct ftr_process *parent = ftr_process_find(&recorder->processes, parent_pid);
+	const struct ftr_process_image *image = parent != NULL ? &parent->image : NULL;
+	const struct ftr_process_image *before = NULL;
+
+	if (image == NULL || image->since_ns > time_ns)		/* it has run another since */
+		before = ftr_lineage_find(&recorder->lineage, parent_pid, time_ns);
+	if (before != NULL)
+		image = before;
+	if (image == NULL)
+		return;
+	process->image = *image;
+	process->image.since_ns = time_ns;
+	process->patch_change_nr = 0;	/* it may have been forked before the last */
+	if (before == NULL) {
+		process->codes = parent->codes;
+		process->code_nr = parent->code_nr;
+		process->code_done_nr = parent->code_done_nr;
+	}
+	ftr_lineage_add(&recorder->lineage, process);
+}
+
 /* The line that introduces the task; a forked child shares its parent's session. */
 static void task_line(struct ftr_recorder *recorder, struct ftr_store_task *task, uint64_t time_ns)
 {
@@ -92,18 +117,10 @@ static void task_line(struct ftr_recorder *recorder, struct ftr_store_task *task
 	int32_t parent_pid = parent_of(recorder, is_new);
 	struct ftr_process *process = ftr_process_get(&recorder->processes, task->pid,
 						      recorder->request.message.pid);
-	const struct ftr_process *parent = ftr_process_find(&recorder->processes, parent_pid);
 	int ret;
 
-	if (parent != NULL && process != NULL && process->sid[0] == '\0') {
-		memcpy(process->sid, parent->sid, sizeof(process->sid));
-		memcpy(process->image, parent->image, sizeof(process->image));
-		process->is_launched = parent->is_launched;
-		process->codes = parent->codes;
-		process->code_nr = parent->code_nr;
-		process->code_done_nr = parent->code_done_nr;
-		process->patch_change_nr = 0;	/* it may have been forked before the last */
-	}
+	if (parent_pid != 0 && process != NULL && process->image.sid[0] == '\0')
+		image_inherit(recorder, process, parent_pid, time_ns);
 	task->is_forked = parent_pid != 0;
 	ret = task->is_forked ? ftr_uftrace_dir_fork(dir, time_ns, task->pid, parent_pid) :
 				ftr_uftrace_dir_task(dir, time_ns, task->tid, task->pid);
@@ -186,7 +203,7 @@ static void name_store(struct ftr_recorder *recorder, int32_t tid, uint64_t time
 	    !name_find(pid, tid, start, record.comm))
 		return;
 	if (start == NULL || process == NULL || was_running ||
-	    strcmp(record.comm, process->image) != 0)
+	    strcmp(record.comm, process->image.name) != 0)
 		store->ops->perf(store, 0, &part, 1);
 }
 
@@ -203,7 +220,7 @@ static void task_session_set(const struct ftr_recorder *recorder, struct ftr_sto
 	const struct ftr_process *process = ftr_process_find(&recorder->processes, task->pid);
 
 	if (process != NULL)
-		memcpy(task->sid, process->sid, sizeof(task->sid));
+		memcpy(task->sid, process->image.sid, sizeof(task->sid));
 }
 
 int ftr_recorder_task(struct ftr_recorder *recorder, struct ftr_task_start *start,
@@ -277,13 +294,14 @@ static void library_line(struct ftr_recorder *recorder, const struct ftr_process
 
 	if (strpbrk(request->path, "\"\n") == NULL)
 		ftr_recorder_line_check(
-			recorder, ftr_uftrace_dir_dlopen(recorder->store.dir, time_ns,
-							 own_thread(request), process->sid,
-							 request->message.base, request->path));
-	ftr_backtraces_library(recorder->recording.backtraces, process->sid, request->message.base,
-			       request->path);
+			recorder,
+			ftr_uftrace_dir_dlopen(recorder->store.dir, time_ns, own_thread(request),
+					       process->image.sid, request->message.base,
+					       request->path));
+	ftr_backtraces_library(recorder->recording.backtraces, process->image.sid,
+			       request->message.base, request->path);
 	if (recorder->options->summary_seconds != 0)
-		ftr_store_summary_loaded(&recorder->summary, process->sid, time_ns);
+		ftr_store_summary_loaded(&recorder->summary, process->image.sid, time_ns);
 }
 
 /*
@@ -317,7 +335,7 @@ static void answer_module(struct ftr_recorder *recorder, struct ftr_recorder_rep
 		return;
 	}
 	if ((request->message.type & FTR_CHANNEL_KNOWN) == 0) {
-		if (process == NULL || process->sid[0] == '\0') {
+		if (process == NULL || process->image.sid[0] == '\0') {
 			ftr_recorder_refuse(reply, "no session");
 			return;
 		}

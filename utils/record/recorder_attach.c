@@ -222,7 +222,7 @@ void ftr_recorder_answer_code(struct ftr_recorder *recorder, struct ftr_recorder
 		return;		/* it has said more meanwhile */
 	process->codes = message->base;
 	process->code_nr = message->time;
-	if (process->is_launched)	/* it has made those that were chosen when it asked */
+	if (process->image.is_launched)	/* it has made those that were chosen when it asked */
 		process->code_done_nr = process->code_nr;
 }
 
@@ -337,7 +337,7 @@ void ftr_recorder_leave(struct ftr_recorder *recorder)
 	for (i = 0; pids != NULL && i < nr; i++) {
 		const struct ftr_process *process = recorder->processes.all.v[i];
 
-		if (!process->is_launched)
+		if (!process->image.is_launched)
 			pids[left_nr++] = process->pid;
 	}
 	for (i = 0; i < left_nr; i++)

@@ -184,19 +184,21 @@ void ftr_recorder_answer_session(struct ftr_recorder *recorder, struct ftr_recor
 	process->own_pid = request->message.pid;
 	process->codes = process->code_nr = process->code_done_nr = 0;
 	process->patch_change_nr = recorder->patch.change_nr;
-	sid_make(process->sid);
+	sid_make(process->image.sid);
 	image_path(request, &reply->maps, reply->path);
 	if (strncmp(reply->path, MEMORY_PATH, strlen(MEMORY_PATH)) == 0)
 		ftr_recorder_warn(recorder, request->pid, "runs a program from memory (memfd): "
 				  "its functions are shown as addresses");
-	snprintf(process->image, sizeof(process->image), "%.15s", basename(reply->path));
+	snprintf(process->image.name, sizeof(process->image.name), "%.15s", basename(reply->path));
 	process->was_running = recorder->attaching_pid == request->pid;
-	process->is_launched = !process->was_running;
+	process->image.is_launched = !process->was_running;
+	process->image.since_ns = reply->time;
+	ftr_lineage_add(&recorder->lineage, process);
 	if (is_new && !process->was_running)
 		forked_unseen(recorder, reply->path, reply->time);
-	ftr_recorder_line_check(recorder,
-				ftr_uftrace_dir_session(recorder->store.dir, reply->time,
-							request->pid, process->sid, reply->path));
+	ftr_recorder_line_check(
+		recorder, ftr_uftrace_dir_session(recorder->store.dir, reply->time, request->pid,
+						  process->image.sid, reply->path));
 	recorder->result->sessions++;
 	ftr_recorder_control_listen(recorder, request->pid);
 	image_loads(recorder, reply->path, &reply->maps);
@@ -216,9 +218,9 @@ void ftr_recorder_session_answered(struct ftr_recorder *recorder, struct ftr_rec
 							     recorder->request.pid);
 
 	if (process != NULL && reply->refusal.code == 0) {
-		session_store(recorder, process->sid, reply->path, &reply->maps);
+		session_store(recorder, process->image.sid, reply->path, &reply->maps);
 		if (ftr_recorder_has_backtraces(recorder))
-			ftr_backtraces_session(recorder->recording.backtraces, process->sid,
+			ftr_backtraces_session(recorder->recording.backtraces, process->image.sid,
 					       &reply->maps);
 	}
 	ftr_maps_fini(&reply->maps);

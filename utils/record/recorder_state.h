@@ -15,6 +15,7 @@
 #include "utils/record/choice.h"
 #include "utils/record/collector.h"
 #include "utils/record/control.h"
+#include "utils/record/lineage.h"
 #include "utils/record/maps.h"
 #include "utils/record/modules.h"
 #include "utils/record/nursery.h"
@@ -51,6 +52,7 @@ struct ftr_recorder {
 	struct ftr_channel_request request;	/* the one at hand */
 	struct ftr_tick_map ticks;
 	struct ftr_processes processes;
+	struct ftr_lineage lineage;
 	struct ftr_modules modules;
 	struct ftr_record_choice choice;	/* options->choice, as it is now */
 	struct ftr_agent agent;			/* when options->has_agent */
