@@ -5,10 +5,11 @@
 #include <string.h>
 
 #include "python/reading.h"
+#include "utils/trace/task.h"
 
 #define ROWS_FIRST 4096
 
-enum column { START, DURATION, SELF, ADDRESS, TID, DEPTH, FUNC, FINISHED, COLUMNS };
+enum column { START, DURATION, SELF, ADDRESS, TID, DEPTH, FUNC, FINISHED, INHERITED, COLUMNS };
 
 /* Formats of the struct module, whose sizes are those of the machine. */
 static const struct {
@@ -23,6 +24,7 @@ static const struct {
 	[DEPTH] = { "depth", "I", sizeof(uint32_t) },
 	[FUNC] = { "func", "I", sizeof(uint32_t) },
 	[FINISHED] = { "finished", "?", sizeof(uint8_t) },
+	[INHERITED] = { "inherited", "?", sizeof(uint8_t) },
 };
 
 struct columns {
@@ -68,6 +70,7 @@ static int add(struct columns *columns, const struct ftr_event *ev)
 	uint64_t duration_ns = ev->time_ns - ev->call.start_ns;
 	uint64_t self_ns = duration_ns - ev->call.child_ns;
 	uint8_t is_finished = !(ev->flags & FTR_EVENT_UNFINISHED);
+	uint8_t is_inherited = ftr_task_has_inherited(ev->task, ev->flags);
 
 	if (columns->nr == columns->cap && resize(columns, columns->cap * 2) < 0)
 		return -1;
@@ -79,6 +82,7 @@ static int add(struct columns *columns, const struct ftr_event *ev)
 	put(columns, DEPTH, &ev->depth);
 	put(columns, FUNC, &ev->call.func->id);
 	put(columns, FINISHED, &is_finished);
+	put(columns, INHERITED, &is_inherited);
 	columns->nr++;
 	return 0;
 }

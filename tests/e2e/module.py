@@ -74,11 +74,11 @@ class Module(harness.Test):
             columns = self.read(name).calls()
             self.assertEqual({key: (column.format, column.itemsize) for key, column in columns.items() if key != "names"},
                              {"start": ("Q", 8), "duration": ("Q", 8), "self": ("Q", 8), "address": ("Q", 8), "tid": ("i", 4),
-                              "depth": ("I", 4), "func": ("I", 4), "finished": ("?", 1)})
+                              "depth": ("I", 4), "func": ("I", 4), "finished": ("?", 1), "inherited": ("?", 1)})
             self.assertEqual(len({len(column) for key, column in columns.items() if key != "names"}), 1)
             calls, own = collections.Counter(), collections.Counter()
-            for func, self_ns in zip(columns["func"], columns["self"]):
-                calls[columns["names"][func]] += 1
+            for func, self_ns, is_inherited in zip(columns["func"], columns["self"], columns["inherited"]):
+                calls[columns["names"][func]] += not is_inherited
                 own[columns["names"][func]] += self_ns
             expected = [line for line in self.lines("report", name, "--no-event", "--kernel-full") if line["func"] in calls]
             self.assertEqual({line["func"]: line["call"] for line in expected}, calls, name)
@@ -105,7 +105,7 @@ class Module(harness.Test):
 
     def test_nothing(self):
         columns = ftr.open(DATA + "/threads").calls(from_ns=1, to_ns=2)
-        self.assertEqual([column.tolist() for key, column in columns.items() if key != "names"], [[]] * 8)
+        self.assertEqual([column.tolist() for key, column in columns.items() if key != "names"], [[]] * 9)
         self.assertEqual([column.format for column in (columns["start"], columns["tid"])], ["Q", "i"])
 
     def test_other_readers_of_columns(self):
