@@ -5,7 +5,7 @@
  *	guard [-v] [-t SECONDS] [-c SECONDS] [-f MEGABYTES] [-d MEGABYTES] COMMAND [ARGUMENT...]
  *
  *	-t	wall-clock limit of the test, also FTR_TEST_SECONDS		(1200)
- *	-c	processor time limit of each process				(600)
+ *	-c	processor time limit of each process, times FTR_TEST_SLOWNESS	(600)
  *	-f	size limit of each file						(1024)
  *	-d	size limit of all files below $TMPDIR				(2048)
  *	-v	report the time, the processor time and the space that it took
@@ -446,7 +446,7 @@ static uint64_t number_of(const char *text)
 
 static void parse(struct options *options, int argc, char **argv)
 {
-	const char *seconds = getenv("FTR_TEST_SECONDS");
+	const char *seconds = getenv("FTR_TEST_SECONDS"), *slowness = getenv("FTR_TEST_SLOWNESS");
 	int option;
 
 	if (seconds != NULL)
@@ -461,6 +461,8 @@ static void parse(struct options *options, int argc, char **argv)
 		default: exit(STATUS_GUARD);
 		}
 	}
+	if (slowness != NULL)
+		options->cpu_s *= number_of(slowness);
 	options->command = argv + optind;
 	if (options->command[0] == NULL) {
 		fprintf(stderr, "guard: no command\n");
