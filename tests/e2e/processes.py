@@ -130,6 +130,18 @@ class Orphans(Recording):
         self.check("./victim", "work", "1000")
 
 
+@unittest.skipUnless(shutil.which("strace") and can("strace", "-o", "/dev/null", "true"), "needs strace")
+class OldKernel(Recording):
+    """What Linux did not have before 5.3, and what came later, is not needed."""
+    LATER = "pidfd_open,pidfd_send_signal,close_range,openat2,faccessat2,clone3,epoll_pwait2"
+
+    def test_ends_are_seen(self):
+        for command in (["record", "-d", "d"], ["live", "--no-pager"]):
+            run = self.run_program("strace", "-o", "/dev/null", "-e", f"inject={self.LATER}:error=ENOSYS", FTR, *command,
+                                   "--force", "--no-event", "sh", "-c", "./victim work; ./victim work & ./victim work; wait; exit 3")
+            self.assertEqual((run.returncode, run.stdout.count("15\n")), (3, 3), run.stderr)
+
+
 class Vfork(Recording):
     """Children that run in their parent's memory are tasks of their own."""
 

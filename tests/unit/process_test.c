@@ -115,6 +115,26 @@ static void test_killed(void **state)
 	waitpid(pid, NULL, 0);
 }
 
+/* A kernel without descriptors of processes: a zombie has ended. */
+static void test_end_is_seen_without_descriptor(void **state)
+{
+	struct ftr_process *process;
+	int gate;
+	pid_t pid = child_start(7, &gate);
+
+	process = ftr_process_get(&processes, pid, pid);
+	close(process->pidfd);
+	process->pidfd = -1;
+	assert_false(ftr_process_has_ended(process));
+	assert_null(ftr_process_find_unwatched(&processes));
+	child_end(pid, gate);
+	assert_true(ftr_process_has_ended(process));
+	assert_false(ftr_process_is_gone(process));
+	assert_ptr_equal(ftr_process_find_unwatched(&processes), process);
+	waitpid(pid, NULL, 0);
+	assert_true(ftr_process_has_ended(process));
+}
+
 /* One that was gone before the recorder came to look: no descriptor says when it ends. */
 static void test_unwatched(void **state)
 {
@@ -192,6 +212,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		TEST(test_list), TEST(test_end_is_seen), TEST(test_killed), TEST(test_unwatched),
+		TEST(test_end_is_seen_without_descriptor),
 		TEST(test_parents), TEST(test_threads), TEST(test_pid_namespace),
 	};
 

@@ -4,11 +4,9 @@
 
 #include <assert.h>
 #include <errno.h>
-#include <poll.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
-#include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -327,16 +325,11 @@ void ftr_modules_store(struct ftr_modules *modules, struct ftr_uftrace_dir *dir)
 static void helpers_wait(const struct ftr_modules *modules)
 {
 	for (size_t i = 0; i < modules->helpers.nr; i++) {
-		struct pollfd end = {
-			.fd = (int)syscall(SYS_pidfd_open, modules->helpers.v[i], 0),
-			.events = POLLIN,
-		};
+		siginfo_t info;
 
-		if (end.fd < 0)
-			continue;
-		while (poll(&end, 1, -1) < 0 && errno == EINTR)
+		while (waitid(P_PID, (id_t)modules->helpers.v[i], &info, WEXITED | WNOWAIT) < 0 &&
+		       errno == EINTR)
 			;
-		close(end.fd);
 	}
 }
 

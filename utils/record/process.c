@@ -88,17 +88,46 @@ struct ftr_process *ftr_process_find_unwatched(const struct ftr_processes *proce
 	return NULL;
 }
 
+/* The value of "Key:" in a status file as text; false when there is none. */
+static bool status_value(const char *path, const char *key, char *value, size_t bytes)
+{
+	size_t key_len = strlen(key);
+	bool is_found = false;
+	char line[256];
+	FILE *file = fopen(path, "re");
+
+	if (file == NULL)
+		return false;
+	while (!is_found && fgets(line, sizeof(line), file) != NULL) {
+		is_found = strncmp(line, key, key_len) == 0 && line[key_len] == ':';
+		if (is_found)
+			snprintf(value, bytes, "%s", line + key_len + 1);
+	}
+	fclose(file);
+	return is_found;
+}
+
 bool ftr_process_is_gone(const struct ftr_process *process)
 {
 	return process->is_gone || (kill(process->pid, 0) < 0 && errno == ESRCH);
+}
+
+/* Its first thread has ended, and there is no other: it waits for its parent. */
+static bool is_zombie(int32_t pid)
+{
+	char path[64], value[128];
+
+	snprintf(path, sizeof(path), "/proc/%d/status", pid);
+	return status_value(path, "State", value, sizeof(value)) && strchr(value, 'Z') != NULL &&
+	       status_value(path, "Threads", value, sizeof(value)) && atoi(value) <= 1;
 }
 
 bool ftr_process_has_ended(const struct ftr_process *process)
 {
 	struct pollfd poll_fd = { .fd = process->pidfd, .events = POLLIN };
 
-	if (process->pidfd < 0)
-		return ftr_process_is_gone(process);
+	if (process->pidfd < 0)		/* Linux before 5.3 has none */
+		return ftr_process_is_gone(process) || is_zombie(process->pid);
 	return poll(&poll_fd, 1, 0) > 0;
 }
 
@@ -161,25 +190,6 @@ void ftr_process_remove(struct ftr_processes *processes, struct ftr_process *pro
 	if (process->pidfd >= 0)
 		close(process->pidfd);
 	free(process);
-}
-
-/* The value of "Key:" in a status file as text; false when there is none. */
-static bool status_value(const char *path, const char *key, char *value, size_t bytes)
-{
-	size_t key_len = strlen(key);
-	bool is_found = false;
-	char line[256];
-	FILE *file = fopen(path, "re");
-
-	if (file == NULL)
-		return false;
-	while (!is_found && fgets(line, sizeof(line), file) != NULL) {
-		is_found = strncmp(line, key, key_len) == 0 && line[key_len] == ':';
-		if (is_found)
-			snprintf(value, bytes, "%s", line + key_len + 1);
-	}
-	fclose(file);
-	return is_found;
 }
 
 int32_t ftr_process_parent(int32_t pid)

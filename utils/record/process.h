@@ -21,7 +21,7 @@ struct ftr_process_image {
 struct ftr_process {
 	int32_t pid;		/* in our namespace */
 	int32_t own_pid;	/* in its own */
-	int pidfd; /* (owned) readable once every thread has ended; -1: ended already */
+	int pidfd; /* (owned) readable once every thread has ended; -1: it had, or there is none */
 	bool is_gone;		/* it was, and waited for, when we first looked */
 	struct ftr_process_image image;
 	bool was_running;	/* attached to: its tasks' names are those they have now */
