@@ -44,6 +44,23 @@ void uft_data_cut(struct uft_data *self, const uint8_t *at, const char *what)
 	self->p = self->end;
 }
 
+void uft_values_skip(struct uft_data *self, bool is_unknown)
+{
+	const uint8_t *from = self->p;
+	size_t bytes = uft_data_resync(self, from);
+
+	if (!is_unknown && self->p == self->end && bytes < UFT_RECORD_ROOM)
+		uft_data_cut(self, from, "a call's values");
+	else if (!is_unknown)
+		ftr_diag_warn(self->diag, "%s+0x%zx: damaged arguments; skipped %zu bytes",
+			      self->in->name, uft_offset_of(self, from), bytes);
+	else if (!self->reader->is_unknown_reported)
+		ftr_diag_warn(self->diag, "%s+0x%zx: arguments of an unknown layout; skipped %zu "
+			      "bytes (further occurrences not reported)", self->in->name,
+			      uft_offset_of(self, from), bytes);
+	self->reader->is_unknown_reported |= is_unknown;
+}
+
 uint64_t uft_time_mend(struct uft_data *self, uint64_t time_ns)
 {
 	const uint8_t *next = self->p + UFT_RECORD_BYTES;

@@ -277,24 +277,6 @@ static void event_payload(struct uft_data *self, struct ftr_event *ev, size_t he
 	self->p += skip;
 }
 
-/* Pass over values that do not fit, or whose layout nothing tells; which one alone would repeat. */
-static void payload_skip(struct uft_data *self, bool is_unknown)
-{
-	const uint8_t *from = self->p;
-	size_t bytes = uft_data_resync(self, from);
-
-	if (!is_unknown && self->p == self->end && bytes < UFT_RECORD_ROOM)
-		uft_data_cut(self, from, "a call's values");
-	else if (!is_unknown)
-		ftr_diag_warn(self->diag, "%s+0x%zx: damaged arguments; skipped %zu bytes",
-			      self->in->name, uft_offset_of(self, from), bytes);
-	else if (!self->reader->is_unknown_reported)
-		ftr_diag_warn(self->diag, "%s+0x%zx: arguments of an unknown layout; skipped %zu "
-			      "bytes (further occurrences not reported)", self->in->name,
-			      uft_offset_of(self, from), bytes);
-	self->reader->is_unknown_reported |= is_unknown;
-}
-
 /*
  * The values behind an ENTRY or EXIT; self->p stands behind the record.  Only the spec defines how
  * long.
@@ -309,7 +291,7 @@ static void call_payload(struct uft_data *self, struct ftr_event *ev)
 	if (spec != NULL)
 		bytes = ftr_payload_measure(spec, self->p, left, self->reader->is_big);
 	if (bytes < 0 || bytes > UINT16_MAX) {
-		payload_skip(self, spec == NULL);
+		uft_values_skip(self, spec == NULL);
 		return;
 	}
 	event_payload(self, ev, 0, (size_t)bytes, (size_t)bytes);

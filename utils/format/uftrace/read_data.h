@@ -107,6 +107,11 @@ size_t uft_index_step(const struct uft_reader *reader);
 size_t uft_data_resync(struct uft_data *self, const uint8_t *at);
 /* What is left from @at on is not all of @what: that is told, and is the end. */
 void uft_data_cut(struct uft_data *self, const uint8_t *at, const char *what);
+/*
+ * Pass over a call's values that do not fit, or whose layout nothing tells (@is_unknown), which is
+ * told once.
+ */
+void uft_values_skip(struct uft_data *self, bool is_unknown);
 /* A time that steps far ahead, when the next record's does not, or back: mend it. */
 uint64_t uft_time_mend(struct uft_data *self, uint64_t time_ns);
 
