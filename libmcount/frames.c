@@ -60,7 +60,7 @@ static struct ftr_frame *frame_find(const struct ftr_slot *slot, const uintptr_t
 	while (ftr_slot_used(slot, frame))
 		frame++;
 	while (frame-- > slot->frames) {
-		if (frame_look(frame, loc, &copy) &&
+		if (frame_look(frame, loc, &copy) && ftr_frame_is_through(&copy) &&
 		    (found == NULL ||
 		     ftr_stamp_is_newer(ftr_frame_stamp(&copy), ftr_frame_stamp(newest)))) {
 			*newest = copy;
@@ -94,8 +94,7 @@ uintptr_t ftr_frame_close_foreign(const struct ftr_slot *slot, const uintptr_t *
 		struct ftr_return kept = ftr_return_find_of(slot, loc);
 		uintptr_t *expected = (uintptr_t *)loc;
 
-		if (frame == NULL || (kept.ret != 0 && ftr_stamp_is_newer(kept.stamp,
-							 ftr_frame_stamp(&copy))))
+		if (frame == NULL || ftr_return_is_newer(&kept, &copy))
 			return kept.ret;
 		if (__atomic_compare_exchange_n(&frame->loc, &expected, NULL, false,
 						__ATOMIC_SEQ_CST, __ATOMIC_RELAXED))
@@ -123,7 +122,7 @@ static bool frames_are_still(const struct ftr_thread *self)
 
 	for (frame = self->frames; frame < self->top; frame++) {
 		if (frame->loc != NULL &&
-		    (ftr_frame_is_busy(frame->loc) || ftr_frame_stamp(frame) == 0))
+		    (ftr_frame_is_busy(frame->loc) || !ftr_frame_is_through(frame)))
 			return false;
 	}
 	return true;
@@ -172,7 +171,7 @@ static void frame_move(struct ftr_thread *self, struct ftr_frame *from, struct f
 	struct ftr_frame copy;
 
 	ftr_frame_copy(&copy, from);
-	if (copy.loc == NULL || ftr_frame_is_busy(copy.loc) || ftr_frame_stamp(&copy) == 0 ||
+	if (copy.loc == NULL || ftr_frame_is_busy(copy.loc) || !ftr_frame_is_through(&copy) ||
 	    !frame_claim_free(to, copy.loc))
 		return;
 	to->ret = copy.ret;
@@ -183,7 +182,7 @@ static void frame_move(struct ftr_thread *self, struct ftr_frame *from, struct f
 	__atomic_store_n(&to->loc, copy.loc, __ATOMIC_RELEASE);
 	atomic_signal_fence(memory_order_seq_cst);
 	if (frame_seize(from, copy.loc)) {
-		if (from->state == copy.state) {
+		if (from->state == copy.state && from->ret == copy.ret && from->func == copy.func) {
 			if (self->jumping == from)
 				self->jumping = to;
 			gated_moved(self, from, to, copy.loc);

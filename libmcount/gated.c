@@ -90,10 +90,25 @@ static inline void stack_note(struct ftr_thread *self, const struct ftr_frame *f
 	ftr_stacks_note(self, frame->loc, use, time);
 }
 
+/*
+ * The ENTRY of @frame, of @tick, has been put: unless a handler has switched to a coroutine that
+ * took the call for left, and another call has the frame.
+ */
+static void waiting_is_put(struct ftr_frame *frame, const uintptr_t *loc, uint64_t tick)
+{
+	enum ftr_frame_kind kind = frame->kind;
+	uint64_t begun = ftr_frame_begun(kind, tick);
+
+	if (!ftr_arch_local_cas(&frame->state, ftr_frame_waiting(kind, tick), begun) &&
+	    frame->loc == loc)		/* of a hook that a handler interrupted */
+		ftr_arch_local_cas(&frame->state, kind, begun);
+}
+
 /* The ENTRY of @frame, which waits; a handler in between may put it, or find it put. */
 static void waiting_put(struct ftr_thread *self, struct ftr_frame *frame)
 {
 	struct ftr_gate_frame *gated = ftr_gate_frame(self, frame);
+	const uintptr_t *loc = frame->loc;
 	struct ftr_dated_record record = {
 		.time = gated->tick,
 		.word = word_of(gated, frame, FTR_RECORD_ENTRY),
@@ -105,9 +120,9 @@ static void waiting_put(struct ftr_thread *self, struct ftr_frame *frame)
 
 	if (record.payload_bytes != 0)
 		record.payload = ftr_gate_payload(self, frame);
-	stack_note(self, frame, FTR_RECORD_ENTRY, gated->tick);
+	stack_note(self, frame, FTR_RECORD_ENTRY, record.time);
 	ftr_record_put_dated(self, &record);
-	frame_begun(frame, frame->kind, gated->tick);
+	waiting_is_put(frame, loc, record.time);
 }
 
 /* Callers first: those up to @until of which an ENTRY waits. */
@@ -417,7 +432,8 @@ uintptr_t ftr_gated_leave(struct ftr_thread *self, uintptr_t *loc, const struct 
 {
 	struct ftr_frame *frame = self->top - 1;
 
-	if (*loc != self->stub || !frame_seize(frame, loc))
+	if (*loc != self->stub || frame->loc != loc || !ftr_frame_may_return(self, frame) ||
+	    !frame_seize(frame, loc))
 		return 0;
 	if (unlikely(self->gate->recovering == loc))
 		ftr_recover_end(self, loc);

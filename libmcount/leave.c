@@ -113,9 +113,12 @@ static void stub_put_back(struct ftr_thread *self, uintptr_t stub)
  * Control left @frame without a return.  Should that be a wrong guess (two stacks that look like
  * one), the function must still return where it was called from: by its slot, or, where the stub's
  * address was copied from there (swapcontext, called as the function's last thing), by what is
- * kept.  Where that has no room, the frame stays, as those of dropped coroutines do.
+ * kept.  Where that has no room, the frame stays, as those of dropped coroutines do; and so it does
+ * where a handler interrupted its hook, which may go on, unless a call at @reused shows that it
+ * does not.
  */
-static void frame_abandon(struct ftr_thread *self, struct ftr_frame *frame)
+static void frame_abandon(struct ftr_thread *self, struct ftr_frame *frame,
+			  const uintptr_t *reused)
 {
 	uintptr_t stub = self->stub;
 	struct ftr_frame copy;
@@ -123,6 +126,10 @@ static void frame_abandon(struct ftr_thread *self, struct ftr_frame *frame)
 	ftr_frame_copy(&copy, frame);
 	if (copy.loc == NULL || ftr_frame_is_busy(copy.loc))
 		return;
+	if (!ftr_frame_is_through(&copy) && copy.loc != reused) {
+		self->halving_low = FTR_HALVING_NEVER;
+		return;
+	}
 	if (copy.kind != FTR_FRAME_RETURN || stub == 0) {
 		ftr_frame_close(self, frame);
 		return;
@@ -133,7 +140,7 @@ static void frame_abandon(struct ftr_thread *self, struct ftr_frame *frame)
 	 */
 	if (!ftr_is_stub(copy.ret) &&
 	    !ftr_return_keep(self->slot, copy.loc, copy.ret,
-			     ftr_frame_stamp(&copy) != 0 ? ftr_frame_stamp(&copy) :
+			     ftr_frame_is_through(&copy) ? ftr_frame_stamp(&copy) :
 							   ftr_stamp(ftr_clock_ticks()))) {
 		self->halving_low = FTR_HALVING_NEVER;
 		return;
@@ -181,7 +188,7 @@ void ftr_frames_abandon(struct ftr_thread *self, const struct ftr_frame *until,
 	}
 	for (frame = self->top - 1; last != NULL && frame >= last; frame--) {
 		if (stack_of(self, frame->loc) == stack)
-			frame_abandon(self, frame);
+			frame_abandon(self, frame, loc);
 	}
 	ftr_frames_trim(self);
 }
@@ -234,7 +241,7 @@ static bool is_jumped_out_of(const struct ftr_thread *self, const uintptr_t *loc
 }
 
 /* A hook that has just taken its frame has not moved top yet. */
-static void busy_frames_free(struct ftr_thread *self, const uintptr_t *here, const uintptr_t *sp)
+static void hooks_end(struct ftr_thread *self, const uintptr_t *here, const uintptr_t *sp)
 {
 	const struct ftr_frame *end = self->frames + self->slot->frame_nr;
 	struct ftr_frame *frame = self->top;
@@ -242,7 +249,12 @@ static void busy_frames_free(struct ftr_thread *self, const uintptr_t *here, con
 	while (frame < end && frame->loc != NULL)
 		frame++;
 	while (frame-- > self->frames) {
-		if (ftr_frame_is_busy(frame->loc) && is_jumped_out_of(self, frame->loc, here, sp))
+		const uintptr_t *loc = frame->loc;
+
+		if (loc == NULL || !is_jumped_out_of(self, loc, here, sp))
+			continue;
+		if (ftr_frame_is_busy(loc) ||
+		    (!ftr_frame_is_through(frame) && frame_seize(frame, loc)))
 			frame_end(self, frame);
 	}
 }
@@ -258,7 +270,7 @@ void ftr_frames_jumped(const uintptr_t *sp)
 		ftr_frames_abandon(self, self->frames - 1,
 				   (uintptr_t *)(self->signal_low + self->signal_bytes) - 1, false);
 	ftr_frames_abandon(self, self->frames - 1, sp, false);
-	busy_frames_free(self, here, sp);
+	hooks_end(self, here, sp);
 }
 
 /* The thread whose stub @address is; NULL = it is no stub. */
@@ -284,11 +296,11 @@ static uintptr_t leave_here(struct ftr_thread *self, const struct ftr_slot *slot
 	struct ftr_return kept;
 	uintptr_t ret;
 
-	while (frame >= self->frames && !ftr_frame_is_at(frame, loc))
+	while (frame >= self->frames &&
+	       !(ftr_frame_is_at(frame, loc) && ftr_frame_is_through(frame)))
 		frame--;
 	kept = ftr_return_find_of(slot, loc);	/* last: see ftr_frame_close_foreign */
-	if (frame < self->frames ||
-	    (kept.ret != 0 && ftr_stamp_is_newer(kept.stamp, ftr_frame_stamp(frame))))
+	if (frame < self->frames || ftr_return_is_newer(&kept, frame))
 		return kept.ret;
 	if (!frame_seize(frame, loc))
 		return 0;
@@ -330,12 +342,23 @@ static struct ftr_slot *slot_of_newest(const uintptr_t *loc)
 	return newest;
 }
 
+bool ftr_frame_may_return(const struct ftr_thread *self, const struct ftr_frame *frame)
+{
+	struct ftr_return kept;
+
+	if (FTR_ARCH_SLOT_STAYS || self->stacks == NULL)
+		return true;
+	kept = ftr_return_find_of(self->slot, frame->loc);
+	return ftr_frame_is_through(frame) && !ftr_return_is_newer(&kept, frame);
+}
+
 uintptr_t ftr_leave_top(struct ftr_thread *self, const uintptr_t *loc)
 {
 	struct ftr_frame *frame = self->top - 1;
 	uintptr_t ret;
 
-	if (*loc != self->stub || !frame_seize(frame, loc))
+	if (*loc != self->stub || frame->loc != loc || !ftr_frame_may_return(self, frame) ||
+	    !frame_seize(frame, loc))
 		return 0;
 	ret = frame->ret;
 	frame_end(self, frame);

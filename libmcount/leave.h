@@ -34,6 +34,13 @@ void ftr_frames_jumped(const uintptr_t *sp) FTR_HIDDEN;
  */
 void ftr_frames_landed(const uintptr_t *slot, uintptr_t ret) FTR_HIDDEN;
 
+/*
+ * The frame on top is that of the place that returns.  Where it is told by that place alone, which
+ * call it was: may it be this one?  A dropped coroutine's may lie below that of a newer call of
+ * the place, which has been taken for left.
+ */
+bool ftr_frame_may_return(const struct ftr_thread *self, const struct ftr_frame *frame) FTR_HIDDEN;
+
 /* ftr_leave of a thread with stacks (stacks.h): 0 = not the top frame. */
 uintptr_t ftr_leave_top(struct ftr_thread *self, const uintptr_t *loc) FTR_HIDDEN;
 

@@ -27,6 +27,13 @@ uintptr_t ftr_return_find(const uintptr_t *loc) __attribute__((visibility("hidde
 struct ftr_return ftr_return_find_of(const struct ftr_slot *slot, const uintptr_t *loc)
 	__attribute__((visibility("hidden")));
 
+/* Is what is @kept of a place, if anything, of a newer call than that of @frame? */
+static inline bool ftr_return_is_newer(const struct ftr_return *kept,
+				       const struct ftr_frame *frame)
+{
+	return kept->ret != 0 && ftr_stamp_is_newer(kept->stamp, ftr_frame_stamp(frame));
+}
+
 /* How many of @slot's entries, from the first one, may be in use. */
 uint64_t ftr_returns_used(const struct ftr_slot *slot) __attribute__((visibility("hidden")));
 

@@ -87,10 +87,19 @@ static inline bool ftr_frame_is_at(const struct ftr_frame *frame, const uintptr_
 	return frame->loc == loc && frame->kind == FTR_FRAME_RETURN;
 }
 
-/* 0: the hook that opened it has not done all that it does. */
 static inline uint64_t ftr_frame_stamp(const struct ftr_frame *frame)
 {
 	return frame->state & FTR_STAMP_MASK;
+}
+
+/*
+ * Has the hook that opened it done all that it does?  Until then the call does not return, and the
+ * frame is that hook's, which will store its state: a handler that switches to another coroutine in
+ * between is not to give the frame to another call.
+ */
+static inline bool ftr_frame_is_through(const struct ftr_frame *frame)
+{
+	return ftr_frame_stamp(frame) != 0;
 }
 
 enum ftr_pmu_state {

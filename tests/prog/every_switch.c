@@ -3,13 +3,15 @@
  * A handler switches to another coroutine in the middle of the hooks, at every few instructions of
  * them (the processor's trap flag): of a call that takes the other's calls for left, because both
  * lie in local arrays of one stack; of a return that closes the holes of the shadow stack; and of a
- * call while the other coroutine closes them.  The other one returns, and calls from the same place
- * again.  Each call returns where it must.
+ * call while the other coroutine closes them; and of a call that the other's take for left before
+ * it goes on.  The other one returns, and calls from the same place again.  Each call returns where
+ * it must.
  *
  * only: pg-O2 fentry-O2 fentry-O0-cet
  * again: --no-libcall -F .
  */
 #define _GNU_SOURCE
+#include <setjmp.h>
 #include <signal.h>
 #include <stdio.h>
 #include <string.h>
@@ -23,7 +25,8 @@
 #define HOLES 64		/* when the runtime closes them */
 #define STEPS 20000		/* more than any of it has */
 
-static ucontext_t home, stepping, other, *resumer;
+static ucontext_t home, stepping, other, third, *resumer;
+static jmp_buf landing;
 static volatile int step, stop, is_armed, order, is_wrong;
 static char far[2][STACK_BYTES] __attribute__((aligned(64)));
 
@@ -187,6 +190,55 @@ UNTRACED static void holes_closed(void)
 		resume(&other);
 }
 
+NOINLINE void jump(int n)
+{
+	if (n >= 0)
+		longjmp(landing, 1);
+}
+
+/* Two calls of one place: the first one does not return, the other goes back to the hook. */
+UNTRACED static void jump_and_call(void)
+{
+	if (setjmp(landing) == 0) {
+		jump(1);
+		is_wrong = 1;		/* where the first one would return to */
+	}
+	pass(0);
+	pass(left(1) - 1);
+	pass(2);
+}
+
+UNTRACED static void leave_third(void)
+{
+	swapcontext(&third, &home);
+}
+
+NOINLINE int stay(int n) { leave_third(); __asm__ volatile("" : "+r"(n)); return n; }
+
+UNTRACED static void be_third(void)
+{
+	stay(1);
+}
+
+/*
+ * The call in whose hook the lower one is interrupted is taken for left by those of the upper one,
+ * the second of which is not on top any more when it returns.
+ */
+UNTRACED static void hook_goes_on(void)
+{
+	char local[2 * STACK_BYTES] __attribute__((aligned(64)));
+
+	make(&stepping, local, be_stepping);
+	make(&other, local + STACK_BYTES, jump_and_call);
+	make(&third, far[0], be_third);
+	resume(&stepping);
+	while (order < 1)		/* it was not interrupted */
+		resume(&other);
+	resume(&third);
+	resume(&other);
+	resume(&third);
+}
+
 UNTRACED static void run(const char *name, void (*scenario)(void), int stride)
 {
 	for (stop = 0; stop < STEPS; stop += stride) {
@@ -212,5 +264,6 @@ UNTRACED int main(void)
 	run("on one stack", on_one_stack, 7);
 	run("holes closed", holes_closed, 101);
 	run("closing holes", closing_holes, 101);
+	run("hook goes on", hook_goes_on, 1);
 	return 0;
 }

@@ -26,7 +26,8 @@ mcount_neighbours = tests/unit/mcount_neighbours.c
 tests_unit_mcount_environ_test_SOURCES = tests/unit/mcount_environ_test.c $(mcount_neighbours) \
 	libmcount/environ.c libmcount/readable.c libmcount/scratch.c
 tests_unit_mcount_frames_test_SOURCES = tests/unit/mcount_frames_test.c $(mcount_neighbours) \
-	libmcount/frames.c libmcount/returns.c libmcount/untraced.c
+	libmcount/clock.c libmcount/frames.c libmcount/leave.c libmcount/left.c libmcount/returns.c libmcount/ring.c \
+	libmcount/untraced.c
 tests_unit_mcount_gate_test_SOURCES = tests/unit/mcount_gate_test.c $(mcount_neighbours) \
 	libmcount/clock.c libmcount/gate.c libmcount/probe_rules.c libmcount/rules.c libmcount/sections.c \
 	libmcount/values_decide.c libmcount/watch.c

@@ -12,8 +12,12 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "arch/rt.h"
 #include "libmcount/frames.h"
+#include "libmcount/gated.h"
+#include "libmcount/leave.h"
 #include "libmcount/returns.h"
+#include "libmcount/stacks.h"
 #include "libmcount/state.h"
 
 enum {
@@ -23,6 +27,23 @@ enum {
 	RETURNS = 64,
 	OLD = 0x1000, NEW = 0x2000,	/* where the calls return to */
 };
+
+/* What leave.c needs of its neighbours: nothing is recorded, and there are no stubs. */
+const char ftr_return_stubs[1];
+
+void ftr_stub_take_aside(struct ftr_slot *slot)
+{
+}
+void ftr_gated_exit(struct ftr_thread *self, struct ftr_frame *frame, const struct ftr_regs *regs)
+{
+}
+void ftr_stacks_begin(struct ftr_thread *self, const uintptr_t *loc)
+{
+}
+void ftr_stacks_note(struct ftr_thread *self, const uintptr_t *loc, enum ftr_stack_use use,
+		     uint64_t time)
+{
+}
 
 static uint64_t minute = UINT64_C(60) * 3000000000u;
 
@@ -124,6 +145,56 @@ static void test_kept_call_is_newer(void **state)
 	assert_int_equal(ftr_frame_close_foreign(&bed.slot, &bed.place[0]), OLD + 1);
 }
 
+/*
+ * What a handler interrupted goes on: its frame is not another call's before, and none that
+ * returns; unless a newer call has its place.
+ */
+static void test_frame_of_an_interrupted_hook(void **state)
+{
+	struct bed bed;
+	struct ftr_frame *frame;
+
+	bed_init(&bed);
+	frame = bed.slot.frames;
+	bed.thread.home_high = UINTPTR_MAX;
+	bed.thread.top = frame + 1;
+	frame_set(frame, &bed.place[0], OLD, minute);
+	frame->state = FTR_FRAME_RETURN;
+	ftr_frames_abandon(&bed.thread, frame - 1, &bed.place[1], false);
+	assert_ptr_equal(frame->loc, &bed.place[0]);
+	assert_ptr_equal(bed.thread.top, frame + 1);
+	assert_int_equal(ftr_frame_close_foreign(&bed.slot, &bed.place[0]), 0);
+	assert_int_equal(ftr_frames_newest(&bed.slot, &bed.place[0]), 0);
+	ftr_frames_abandon(&bed.thread, frame - 1, &bed.place[0], true);
+	assert_null(frame->loc);
+	assert_ptr_equal(bed.thread.top, frame);
+}
+
+/* The frame on top is that of the place, but a newer call of it was taken for left. */
+static void test_kept_call_is_newer_than_the_top(void **state)
+{
+	const uintptr_t stub = 0x3000;
+	struct bed bed;
+	struct ftr_frame *frame;
+	struct ftr_stacks *stacks = calloc(1, FTR_STACKS_BYTES(1));
+
+	bed_init(&bed);
+	frame = bed.slot.frames;
+	stacks->max = 1;
+	bed.thread.home_high = UINTPTR_MAX;
+	bed.thread.stacks = stacks;
+	bed.thread.stub = stub;
+	bed.thread.top = frame + 1;
+	bed.place[0] = stub;
+	frame_set(frame, &bed.place[0], OLD, minute);
+	frame->is_begun = false;
+	ftr_return_keep(&bed.slot, &bed.place[0], NEW, ftr_stamp(2 * minute));
+	/* Where its slot stays, it tells: it holds the stub of the open one alone. */
+	assert_int_equal(ftr_leave_top(&bed.thread, &bed.place[0]), FTR_ARCH_SLOT_STAYS ? OLD : 0);
+	assert_int_equal(frame->loc == NULL, FTR_ARCH_SLOT_STAYS);
+	free(stacks);
+}
+
 /* ... in whichever order they were given up, for as long as servers run. */
 static void test_older_call_is_given_up_last(void **state)
 {
@@ -183,6 +254,8 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_newest_of_a_place_while_frames_move),
 		cmocka_unit_test(test_kept_call_is_newer),
+		cmocka_unit_test(test_frame_of_an_interrupted_hook),
+		cmocka_unit_test(test_kept_call_is_newer_than_the_top),
 		cmocka_unit_test(test_older_call_is_given_up_last),
 		cmocka_unit_test(test_nothing_is_lost),
 		cmocka_unit_test(test_used_part),
