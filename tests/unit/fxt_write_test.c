@@ -115,6 +115,29 @@ static void call_of_a_symbol(void **state)
 	made_end(&made);
 }
 
+/* A reader may learn the line of a function after another event has named it. */
+static void line_that_is_known_late(void **state)
+{
+	static const struct ftr_symbol symbol = { 0x1a0, 7, 'T', "f" };
+	struct ftr_event named = { .type = FTR_EVENT_ENTRY, .flags = FTR_EVENT_INFERRED,
+				   .time_ns = 1000 };
+	struct ftr_func *func;
+	struct made made;
+
+	made_begin(&made);
+	func = (struct ftr_func *)make_symbol(made.trace, "/p", &symbol);
+	named.task = made.task;
+	named.call.func = func;
+	writing_event(&made.w, &named);
+	func->src_file = "f.c";
+	func->src_line = 38;
+	writing_entry(&made.w, made.task, 1001, func, 1, NULL);
+	writing_end(&made.w);
+	writing_keep(&made.w, "late-line");
+	assert_non_null(memmem(made.w.out.buf, made.w.out.len, "f.c:38", 6));
+	made_end(&made);
+}
+
 static void call_that_does_not_end(void **state)
 {
 	static const uint64_t expected[] = {
@@ -335,6 +358,7 @@ int main(void)
 		cmocka_unit_test(prologue),
 		cmocka_unit_test(call),
 		cmocka_unit_test(call_of_a_symbol),
+		cmocka_unit_test(line_that_is_known_late),
 		cmocka_unit_test(call_that_does_not_end),
 		cmocka_unit_test(call_of_no_time),
 		cmocka_unit_test(arguments),

@@ -208,17 +208,32 @@ static int func_make(struct fxt_writer *w, const struct ftr_func *func, uint64_t
 	return ret;
 }
 
+/*
+ * What a pointer named may be made before its first call is read, which is what has its line where
+ * that comes from a file of this format.
+ */
+static int func_loc_late(struct fxt_writer *w, const struct ftr_func *func, struct fxt_func *known)
+{
+	int ret = known->loc == FXT_ID_NONE ? func_loc(w, func, &known->loc) : 0;
+
+	known->has_args |= known->loc != FXT_ID_NONE;
+	return ret;
+}
+
 /* The place of a call that was not recorded is unknown; the next call has it. */
 int fxt_func_add(struct fxt_writer *w, const struct ftr_event *ev)
 {
 	const struct ftr_func *func = ev->call.func;
 	bool has_addr = !(ev->flags & FTR_EVENT_INFERRED) || !has_symbol(func) || !fits_line(func);
-	int ret = 0;
+	int ret;
 
-	if (func->id >= w->funcs.nr || !w->funcs.v[func->id].is_made)
+	if (func->id >= w->funcs.nr || !w->funcs.v[func->id].is_made) {
 		ret = func_make(w, func, has_addr ? fxt_call_place(w, ev) : 0);
-	else if (has_addr)
-		ret = put_symbol(w, func, fxt_call_place(w, ev), &w->funcs.v[func->id]);
+	} else {
+		ret = func_loc_late(w, func, &w->funcs.v[func->id]);
+		if (ret == 0 && has_addr)
+			ret = put_symbol(w, func, fxt_call_place(w, ev), &w->funcs.v[func->id]);
+	}
 	if (ret == 0)
 		w->funcs.v[func->id].is_known = has_addr;
 	return ret;
