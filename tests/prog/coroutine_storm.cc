@@ -26,7 +26,8 @@
 #define NOINLINE __attribute__((noinline))
 #endif
 
-enum { COROUTINES = 12, STEPS = 150, STACK_BYTES = 96 << 10, NESTED_BYTES = 24 << 10 };
+enum { COROUTINES = 12, STEPS = 150, STACK_BYTES = 96 << 10, NESTED_BYTES = 24 << 10,
+       SLOWER_TICKS = 10000 };
 
 struct coroutine {
 	ucontext_t self, scheduler;
@@ -39,6 +40,7 @@ struct coroutine {
 static coroutine *volatile running;	// of the thread that may be pre-empted
 static char static_stack[2][STACK_BYTES] __attribute__((aligned(64)));
 static volatile unsigned handled;
+static itimerval every;			// of on_tick
 
 NOINLINE uint64_t next(coroutine *co)
 {
@@ -234,8 +236,15 @@ NOINLINE void on_usr1(int)
 // handler.
 NOINLINE void on_tick(int)
 {
+	static volatile unsigned ticks;
 	coroutine *co = running;
 
+	ticks = ticks + 1;
+	if (ticks % SLOWER_TICKS == 0) {	// else nothing runs where a handler takes longer
+		every.it_interval.tv_usec *= 2;
+		every.it_value = every.it_interval;
+		setitimer(ITIMER_REAL, &every, NULL);
+	}
 	if (co != NULL && co->can_be_preempted) {
 		co->can_be_preempted = false;
 		leave_by_call(co);
@@ -394,7 +403,7 @@ int main(int argc, char **argv)
 {
 	uint64_t first = argc > 1 ? strtoull(argv[1], NULL, 0) : 1;
 	uint64_t nr = argc > 2 ? strtoull(argv[2], NULL, 0) : 100;
-	struct itimerval every = {}, none = {};
+	struct itimerval none = {};
 
 	setvbuf(stdout, NULL, _IOLBF, 0);
 	catch_signals();
