@@ -35,9 +35,9 @@ void ftr_frames_jumped(const uintptr_t *sp) FTR_HIDDEN;
 void ftr_frames_landed(const uintptr_t *slot, uintptr_t ret) FTR_HIDDEN;
 
 /*
- * The frame on top is that of the place that returns.  Where it is told by that place alone, which
- * call it was: may it be this one?  A dropped coroutine's may lie below that of a newer call of
- * the place, which has been taken for left.
+ * May @frame, on top and of the place that returns, be the call that does?  Where the place alone
+ * tells (FTR_ARCH_SLOT_STAYS is 0), it may be a dropped coroutine's, and a newer call of the place
+ * have been taken for left.
  */
 bool ftr_frame_may_return(const struct ftr_thread *self, const struct ftr_frame *frame) FTR_HIDDEN;
 
