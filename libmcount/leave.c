@@ -114,8 +114,8 @@ static void stub_put_back(struct ftr_thread *self, uintptr_t stub)
  * one), the function must still return where it was called from: by its slot, or, where the stub's
  * address was copied from there (swapcontext, called as the function's last thing), by what is
  * kept.  Where that has no room, the frame stays, as those of dropped coroutines do; and so it does
- * where a handler interrupted its hook, which may go on, unless a call at @reused shows that it
- * does not.
+ * where a handler interrupted its hook, which may go on, unless its place is @reused: that shows
+ * that it does not.
  */
 static void frame_abandon(struct ftr_thread *self, struct ftr_frame *frame,
 			  const uintptr_t *reused)
@@ -240,7 +240,10 @@ static bool is_jumped_out_of(const struct ftr_thread *self, const uintptr_t *loc
 	return here < loc && loc < sp;
 }
 
-/* A hook that has just taken its frame has not moved top yet. */
+/*
+ * A hook that has just taken its frame has not moved top yet.  Where one goes on all the same (a
+ * coroutine's that a handler switched away from, on that very stack), its call has to return.
+ */
 static void hooks_end(struct ftr_thread *self, const uintptr_t *here, const uintptr_t *sp)
 {
 	const struct ftr_frame *end = self->frames + self->slot->frame_nr;
@@ -253,9 +256,10 @@ static void hooks_end(struct ftr_thread *self, const uintptr_t *here, const uint
 
 		if (loc == NULL || !is_jumped_out_of(self, loc, here, sp))
 			continue;
-		if (ftr_frame_is_busy(loc) ||
-		    (!ftr_frame_is_through(frame) && frame_seize(frame, loc)))
+		if (ftr_frame_is_busy(loc))
 			frame_end(self, frame);
+		else if (!ftr_frame_is_through(frame))
+			frame_abandon(self, frame, loc);
 	}
 }
 

@@ -170,6 +170,29 @@ static void test_frame_of_an_interrupted_hook(void **state)
 	assert_ptr_equal(bed.thread.top, frame);
 }
 
+/* Who jumps out of it ends it, but its address is known still: that may be a guess. */
+static void test_hook_that_is_jumped_out_of(void **state)
+{
+	const uintptr_t stub = 0x3000;
+	struct bed bed;
+	struct ftr_frame *frame;
+
+	bed_init(&bed);
+	frame = bed.slot.frames;
+	frame_set(frame, &bed.place[0], OLD, minute);
+	frame->state = FTR_FRAME_RETURN;
+	bed.place[0] = stub;
+	bed.thread.home_high = UINTPTR_MAX;
+	bed.thread.stub = stub;
+	bed.thread.top = frame + 1;
+	ftr_self = bed.thread;
+	ftr_frames_jumped(&bed.place[1]);
+	assert_null(frame->loc);
+	assert_ptr_equal(ftr_self.top, frame);
+	assert_int_equal(ftr_return_find_of(&bed.slot, &bed.place[0]).ret, OLD);
+	memset(&ftr_self, 0, sizeof(ftr_self));
+}
+
 /* The frame on top is that of the place, but a newer call of it was taken for left. */
 static void test_kept_call_is_newer_than_the_top(void **state)
 {
@@ -255,6 +278,7 @@ int main(void)
 		cmocka_unit_test(test_newest_of_a_place_while_frames_move),
 		cmocka_unit_test(test_kept_call_is_newer),
 		cmocka_unit_test(test_frame_of_an_interrupted_hook),
+		cmocka_unit_test(test_hook_that_is_jumped_out_of),
 		cmocka_unit_test(test_kept_call_is_newer_than_the_top),
 		cmocka_unit_test(test_older_call_is_given_up_last),
 		cmocka_unit_test(test_nothing_is_lost),
